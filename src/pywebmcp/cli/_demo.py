@@ -1,0 +1,92 @@
+"""``webmcp demo``: a bundled page, its tools, one call, and what to try next; in one screen."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pywebmcp.cli._exits import DONE
+from pywebmcp.cli._open import opened
+from pywebmcp.cli._output import Style, emit, emit_json
+from pywebmcp.cli._progress import Progress
+from pywebmcp.cli._target import read_target
+from pywebmcp.cli._text import harmless, one_line
+from pywebmcp.cli._tools import screen_width
+
+if TYPE_CHECKING:
+    from pywebmcp.cli._open import Opened
+    from pywebmcp.cli._parser import Options
+    from pywebmcp.types import Tool, ToolResult
+
+__all__ = ["DEMO_PAGE", "tour"]
+
+DEMO_PAGE = Path(__file__).parent / "demo"
+"""The folder of the demo page: a tea shop that publishes four tools."""
+
+_TOOL = "search_teas"
+_ARGUMENTS = {"kind": "green", "max_price": 20}
+
+
+async def tour(options: Options) -> int:
+    """Lists the demo page's tools and calls one."""
+    started = time.perf_counter()
+    with Progress() as progress:
+        async with opened(options, progress, target=read_target(str(DEMO_PAGE))) as opening:
+            page = opening.page
+            await page.wait_for_tool(_TOOL)
+            tools = await page.wait_for_tools(quiet=0.02)
+            result = await page.call(_TOOL, _ARGUMENTS)
+            seconds = time.perf_counter() - started
+            progress.clear()
+            if options.json:
+                from pywebmcp.cli._shapes import listing_json, result_json
+
+                emit_json({**listing_json(opening.browser, page, tools), "call": result_json(result)})
+            else:
+                emit("\n".join(_screen(opening, tools, result, seconds)))
+    return DONE
+
+
+def _screen(opening: Opened, tools: list[Tool], result: ToolResult, seconds: float) -> list[str]:
+    from pywebmcp.cli._listing import hints
+
+    style, width = Style(sys.stdout), min(screen_width(), 110)
+    place = _shortest(DEMO_PAGE)
+    engine = opening.browser.engine
+    lines = [f"A tea shop on a page of its own, with tools for agents. {style.bold('What are they?')}", ""]
+    lines.append(style.cyan(f"$ webmcp tools {place}"))
+    column = max(len(tool.name) for tool in tools)
+    for tool in tools:
+        said = [word for word in hints(tool) if word != "changes things"]
+        text = one_line(tool.description, width - column - 4)
+        nature = style.dim(f" [{', '.join(said)}]") if said else ""
+        lines.append(f"  {style.bold(tool.name.ljust(column))}  {text}{nature}")
+    typed = " ".join(f"-a {name}={value}" for name, value in _ARGUMENTS.items())
+    lines += ["", f"{style.bold('Call one')}, with arguments typed by its schema:", ""]
+    lines.append(style.cyan(f"$ webmcp call {place} {_TOOL} {typed}"))
+    lines += [f"  {one_line(harmless(result.text), width - 2)}", ""]
+    lines.append(
+        f"Starting {engine.name} {engine.version}, opening the page, listing and calling took {seconds * 1000:.0f} ms "
+        f"(the call {result.duration * 1000:.1f} ms)."
+    )
+    lines += ["", style.bold("Try next")]
+    tries = [
+        (f"webmcp call {place} add_to_cart -a tea=sencha -a grams=150 --json", "the outcome as JSON"),
+        (f"webmcp call {place} add_to_cart -a tea=coal", "arguments are checked before the call"),
+        ("webmcp tools https://your.site/", "your own page"),
+        ("webmcp doctor", "which engines there are"),
+    ]
+    lines += [f"  {style.cyan(command)}  {style.dim(f'# {about}')}" for command, about in tries]
+    return lines
+
+
+def _shortest(path: Path) -> str:
+    """The path as it is typed with the fewest characters here."""
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:  # another drive
+        return str(path)
+    return min(relative, str(path), key=len)

@@ -1,0 +1,54 @@
+"""What engines can and cannot do: the one table of browser facts.
+
+Nothing else in the package asks which engine or version it talks to. Each row says what was seen and where;
+the tests named after the rows hold them true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["CHROMIUM", "LIGHTPANDA", "Capabilities", "capabilities_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What one kind of engine does. The defaults describe a current Chromium."""
+
+    native_complete: bool = True
+    """The engine's own model context can be complete: the runtime stands back where it is (mode ``auto``)."""
+    page_per_connection: bool = False
+    """One page a connection, so each page opens its own. Seen on Lightpanda 1.0.2."""
+    frame_targets: bool = True
+    """Cross-origin frames are targets with sessions of their own. Seen on Chromium 149-156."""
+    dialogs_wait: bool = True
+    """A JavaScript dialog waits for an answer over CDP. Lightpanda 1.0.2 answers by itself (false, null)."""
+    terminates_scripts: bool = True
+    """``Runtime.terminateExecution`` ends an endless loop. On Lightpanda 1.0.2 only a cut connection does."""
+    secure_context_known: bool = True
+    """``isSecureContext`` is right. On Lightpanda 1.0.2 it is always true, so the URL decides."""
+    crash_events: bool = True
+    """``Inspector.targetCrashed`` tells that a renderer died."""
+    late_srcdoc: bool = False
+    """Scripts of a ``srcdoc`` frame run before our script. Seen on Lightpanda 1.0.2: tools that they register
+    with the engine's own object are taken over from its ``WebMCP.toolsAdded``."""
+    screenshots: bool = True
+    """``Page.captureScreenshot`` draws the page."""
+
+
+CHROMIUM = Capabilities()
+LIGHTPANDA = Capabilities(
+    native_complete=False,
+    page_per_connection=True,
+    frame_targets=False,
+    dialogs_wait=False,
+    terminates_scripts=False,
+    secure_context_known=False,
+    crash_events=False,
+    late_srcdoc=True,
+)
+
+
+def capabilities_of(engine_name: str) -> Capabilities:
+    """The row for an engine by its name; unknown engines that speak CDP are taken for a Chromium."""
+    return LIGHTPANDA if engine_name == "lightpanda" else CHROMIUM

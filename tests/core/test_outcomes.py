@@ -1,0 +1,263 @@
+"""Every row of the error table, provoked on both columns."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pywebmcp
+
+if TYPE_CHECKING:
+    from conftest import Open
+
+MC = "(document.modelContext ?? navigator.modelContext)"
+
+TOOLS = f"""<!doctype html><script>
+const mc = {MC};
+window.log = [];
+const gone = new AbortController();
+mc.registerTool({{name: "strict", description: "d", execute: (a) => {{ log.push("ran"); return a; }},
+  inputSchema: {{type: "object", properties: {{n: {{type: "integer", minimum: 1}}}}, required: ["n"]}}}});
+mc.registerTool({{name: "throws", description: "d", execute() {{ throw new RangeError("too far"); }}}});
+mc.registerTool({{name: "rejects", description: "d", execute: () => Promise.reject("just text")}});
+mc.registerTool({{name: "cyclic", description: "d", execute() {{ const o = {{}}; o.self = o; return o; }}}});
+mc.registerTool({{name: "never", description: "d", execute: () => new Promise(() => {{}})}});
+mc.registerTool({{name: "stoppable", description: "d", execute: (_, o) => new Promise(() => {{
+  o.signal.addEventListener("abort", () => log.push("aborted: " + o.signal.reason.name)); }})}});
+mc.registerTool({{name: "gone", description: "d", execute: () => 1}}, {{signal: gone.signal}});
+mc.registerTool({{name: "loop", description: "d", execute() {{ for (;;); }}}});
+mc.registerTool({{name: "crash", description: "d", execute: () => new Promise(() => {{}})}});
+mc.registerTool({{name: "says_error", description: "d",
+  execute: () => ({{content: [{{type: "text", text: "sold out"}}], isError: true}})}});
+</script>"""
+
+
+async def caught(awaitable: Any, kind: type[pywebmcp.WebMCPError]) -> Any:
+    async with asyncio.timeout(15):
+        with pytest.raises(pywebmcp.WebMCPError) as caught:
+            await awaitable
+    assert type(caught.value) is kind, repr(caught.value)
+    return caught.value
+
+
+async def test_a_name_that_nobody_registered_is_tool_not_found(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    error = await caught(page.call("nope"), pywebmcp.ToolNotFoundError)
+    assert (error.code, error.dom_name, error.ran) == ("tool_not_found", "NotFoundError", "no")
+    assert "throws" in error.available
+
+
+async def test_an_unregistered_tool_is_tool_not_found(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    tool = await page.tool("gone")
+    await page.evaluate("gone.abort()")
+    error = await caught(page.call(tool), pywebmcp.ToolNotFoundError)
+    assert error.ran == "no"
+    assert error.tool == "gone"
+
+
+async def test_a_tool_of_a_document_that_is_gone_is_tool_not_found(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    tool = await page.tool("gone")
+    await page.reload()
+    error = await caught(page.call(tool), pywebmcp.ToolNotFoundError)
+    assert error.ran == "no"
+    assert (await page.call("gone")).value == 1
+
+
+async def test_a_tool_of_another_page_is_invalid_document(open_page: Open) -> None:
+    first, second = await open_page(TOOLS), await open_page(TOOLS)
+    error = await caught(second.call(await first.tool("gone")), pywebmcp.InvalidDocumentError)
+    assert (error.code, error.ran) == ("invalid_document", "no")
+
+
+async def test_a_closed_page_is_invalid_document(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    await page.close()
+    await page.close()
+    await caught(page.call("gone"), pywebmcp.InvalidDocumentError)
+
+
+async def test_arguments_against_the_schema_are_refused_with_path_and_rule(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    error = await caught(page.call("strict", {"n": 0}), pywebmcp.InvalidArgumentsError)
+    assert [(problem.path, problem.rule) for problem in error.problems] == [("/n", "minimum")]
+    assert (error.code, error.dom_name, error.ran) == ("invalid_arguments", "DataError", "no")
+    error = await caught(page.call("strict", {}), pywebmcp.InvalidArgumentsError)
+    assert [problem.rule for problem in error.problems] == ["required"]
+    assert await page.evaluate("log") == []
+    assert (await page.call("strict", {"n": 0}, validate=False)).value == {"n": 0}
+
+
+@pytest.mark.parametrize("arguments", ["[1]", "nonsense", '"text"', {"n": float("nan")}, {"n": 2**53}])
+async def test_arguments_that_are_no_json_object_are_refused(open_page: Open, arguments: Any) -> None:
+    page = await open_page(TOOLS)
+    error = await caught(page.call("strict", arguments), pywebmcp.InvalidArgumentsError)
+    assert error.problems
+    assert await page.evaluate("log") == []
+
+
+async def test_a_tool_that_throws_is_tool_failed_with_the_page_s_error(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    error = await caught(page.call("throws"), pywebmcp.ToolFailedError)
+    assert (error.code, error.dom_name, error.ran) == ("tool_failed", "OperationError", "yes")
+    assert (error.page_error.name, error.page_error.message) == ("RangeError", "too far")
+    assert error.origin == "https://example.com"
+    assert error.invocation_id
+
+
+async def test_a_tool_that_rejects_with_a_string_is_tool_failed(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    error = await caught(page.call("rejects"), pywebmcp.ToolFailedError)
+    assert error.page_error.message == "just text"
+
+
+async def test_a_result_that_cannot_be_serialised_is_tool_failed(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    error = await caught(page.call("cyclic"), pywebmcp.ToolFailedError)
+    assert error.ran == "yes"
+
+
+async def test_a_result_that_says_error_is_a_result_that_can_be_raised(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    result = await page.call("says_error")
+    assert result.is_error
+    assert result.text == "sold out"
+    with pytest.raises(pywebmcp.ToolFailedError, match="sold out"):
+        result.raise_for_error()
+
+
+async def test_a_deadline_is_call_timeout_and_aborts_the_page_s_signal(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    error = await caught(page.call("stoppable", timeout=0.3), pywebmcp.CallTimeoutError)
+    assert (error.code, error.dom_name, error.ran, error.timeout) == ("call_timeout", "AbortError", "unknown", 0.3)
+    assert "stoppable" in str(error)
+    assert "0.3" in str(error)
+    await caught(page.call("never", timeout=0.2), pywebmcp.CallTimeoutError)
+    assert await page.evaluate("log") == ["aborted: AbortError"]
+
+
+async def test_a_canceled_invocation_is_call_canceled_and_aborts_the_page_s_signal(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    async with page.events() as events:
+        invocation = await page.invoke("stoppable")
+        async with asyncio.timeout(5):
+            async for event in events:
+                if isinstance(event, pywebmcp.ToolActivated):
+                    break
+        assert await invocation.cancel() is True
+    error = await caught(invocation.result(), pywebmcp.CallCanceledError)
+    assert (error.code, error.dom_name, error.ran) == ("call_canceled", "AbortError", "unknown")
+    assert invocation.status is pywebmcp.InvocationStatus.CANCELED
+    await page.call("says_error")
+    assert await page.evaluate("log") == ["aborted: AbortError"]
+
+
+async def test_cancelling_the_task_is_not_swallowed_and_aborts_the_page_s_signal(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    async with page.events() as events:
+        task = asyncio.ensure_future(page.call("stoppable"))
+        async with asyncio.timeout(5):
+            async for event in events:
+                if isinstance(event, pywebmcp.ToolActivated):
+                    break
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await page.call("says_error")
+    assert await page.evaluate("log") == ["aborted: AbortError"]
+
+
+async def test_a_navigation_during_a_call_is_document_unloaded(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    invocation = await page.invoke("never")
+    await page.evaluate("setTimeout(() => location.reload(), 50), 0")
+    error = await caught(invocation.result(), pywebmcp.DocumentUnloadedError)
+    assert (error.code, error.dom_name, error.ran) == ("document_unloaded", "AbortError", "unknown")
+    assert invocation.status is pywebmcp.InvocationStatus.UNKNOWN
+
+
+async def test_a_removed_frame_during_a_call_is_document_unloaded(open_page: Open) -> None:
+    page = await open_page(
+        '<iframe id=f src="/frame"></iframe>', route=lambda _: pywebmcp.Response(TOOLS, content_type="text/html")
+    )
+    await page.wait_for_tool("never")
+    invocation = await page.invoke("never")
+    await page.evaluate("f.remove()")
+    await caught(invocation.result(), pywebmcp.DocumentUnloadedError)
+    await caught(page.call("never"), pywebmcp.ToolNotFoundError)
+
+
+async def test_the_same_name_in_two_frames_is_ambiguous(open_page: Open) -> None:
+    page = await open_page(
+        TOOLS + '<iframe name=inner src="/frame"></iframe>',
+        route=lambda _: pywebmcp.Response(TOOLS, content_type="text/html"),
+    )
+    error = await caught(page.call("gone"), pywebmcp.AmbiguousToolError)
+    assert (error.code, error.ran) == ("ambiguous_tool", "no")
+    assert [candidate.frame.name for candidate in error.candidates] == ["", "inner"]
+    assert (await page.call("gone", frame="inner")).value == 1
+    assert (await page.call(error.candidates[1])).value == 1
+
+
+async def test_an_insecure_page_is_not_exposed(open_page: Open) -> None:
+    page = await open_page("<p>plain http", url="http://plain.example/")
+    assert await page.tools() == []
+    assert page.surface.kind == "none"
+    assert "insecure" in page.surface.reason
+    error = await caught(page.call("add"), pywebmcp.NotExposedError)
+    assert (error.code, error.dom_name, error.ran) == ("not_exposed", "NotAllowedError", "no")
+
+
+async def test_a_dead_engine_leaves_the_outcome_unknown_and_later_calls_crashed(
+    browser: pywebmcp.Browser, open_page: Open
+) -> None:
+    page = await open_page(TOOLS)
+    invocation = await page.invoke("never")
+    await page.call("says_error")
+    assert browser.process_id
+    os.kill(browser.process_id, signal.SIGKILL)
+    error = await caught(invocation.result(), pywebmcp.OutcomeUnknownError)
+    assert (error.code, error.dom_name, error.ran) == ("outcome_unknown", None, "unknown")
+    error = await caught(page.call("says_error"), pywebmcp.EngineCrashedError)
+    assert error.ran == "no"
+
+
+async def test_an_endless_loop_ends_at_its_deadline_and_other_pages_go_on(open_page: Open) -> None:
+    page, other = await open_page(TOOLS), await open_page(TOOLS, url="https://other.example/")
+    waiting = await page.invoke("never")
+    looping = await page.invoke("loop", timeout=0.5)
+    assert (await other.call("gone")).value == 1
+    await caught(looping.result(), pywebmcp.CallTimeoutError)
+    await caught(waiting.result(), pywebmcp.OutcomeUnknownError)
+    assert (await other.call("gone")).value == 1
+
+
+async def test_an_address_that_nobody_serves_is_a_navigation_error(browser: pywebmcp.Browser) -> None:
+    error = await caught(browser.open("http://127.0.0.1:9/"), pywebmcp.NavigationError)
+    assert error.url == "http://127.0.0.1:9/"
+    assert browser.pages == ()
+
+
+async def test_an_http_error_status_is_a_navigation_error(browser: pywebmcp.Browser) -> None:
+    opening = browser.open("https://example.com/", route=lambda _: pywebmcp.Response("no", status=503))
+    error = await caught(opening, pywebmcp.NavigationError)
+    assert error.status == 503
+
+
+async def test_a_page_that_does_not_load_in_time_is_a_navigation_error(browser: pywebmcp.Browser) -> None:
+    async def never(_: pywebmcp.Request) -> pywebmcp.Response | None:
+        await asyncio.Event().wait()
+        return None
+
+    await caught(browser.open("https://example.com/", route=never, timeout=0.5), pywebmcp.NavigationError)
+
+
+async def test_an_expression_that_throws_is_script_failed(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    error = await caught(page.evaluate("null.x"), pywebmcp.ScriptFailedError)
+    assert error.page_error.name == "TypeError"
