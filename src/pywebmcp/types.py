@@ -287,7 +287,9 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path or '(root)'}: {self.message} [{self.rule}]"
+        from pywebmcp.values.quoting import visible
+
+        return f"{visible(self.path) or '(root)'}: {self.message} [{self.rule}]"
 
 
 # --- events -------------------------------------------------------------------------------------------------

@@ -6,14 +6,16 @@ import asyncio
 import json
 import os
 import select
-import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    import signal
 
 WEBMCP = str(Path(sys.executable).with_name("webmcp"))
 PAGES = Path(__file__).parent.parent / "pages"
@@ -106,6 +108,13 @@ class Running:
         """Descriptors (pidfd) of the process's descendants, to see them end."""
         return [os.pidfd_open(pid) for pid in _descendants(self.process.pid)]
 
+    def ended(self, family: list[int]) -> bool:
+        """Whether every process behind these descriptors ends within 3 seconds."""
+        ended = all(select.select([descriptor], [], [], 3.0)[0] for descriptor in family)
+        for descriptor in family:
+            os.close(descriptor)
+        return ended
+
     async def end(self) -> Ran:
         async with asyncio.timeout(LIMIT):
             out, err = await self.process.communicate()
@@ -121,36 +130,38 @@ def _descendants(pid: int) -> list[int]:
     return found
 
 
-def all_ended(family: list[int]) -> bool:
-    """Whether every process behind these descriptors ends within 3 seconds."""
-    ended = all(select.select([descriptor], [], [], 3.0)[0] for descriptor in family)
-    for descriptor in family:
-        os.close(descriptor)
-    return ended
-
-
 @pytest.fixture
-async def started() -> AsyncIterator[Callable[..., Awaitable[Running]]]:
+async def start_raw() -> AsyncIterator[Callable[..., Awaitable[asyncio.subprocess.Process]]]:
     """Starts ``webmcp`` and leaves it running."""
     processes: list[asyncio.subprocess.Process] = []
 
-    async def start(*arguments: object) -> Running:
+    async def start(*arguments: object, stdout: int = asyncio.subprocess.PIPE) -> asyncio.subprocess.Process:
         process = await asyncio.create_subprocess_exec(
             WEBMCP,
             *map(str, arguments),
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
+            stdout=stdout,
             stderr=asyncio.subprocess.PIPE,
             env=environment(),
         )
         processes.append(process)
-        return Running(process)
+        return process
 
     yield start
     for process in processes:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+@pytest.fixture
+def started(start_raw: Callable[..., Awaitable[asyncio.subprocess.Process]]) -> Callable[..., Awaitable[Running]]:
+    """Starts ``webmcp`` to watch it and to send it signals."""
+
+    async def start(*arguments: object) -> Running:
+        return Running(await start_raw(*arguments))
+
+    return start
 
 
 # --- on a terminal -------------------------------------------------------------------------------------------
@@ -230,7 +241,8 @@ class Site:
         body = self.body.encode()
         writer.write(
             f"HTTP/1.1 {self.status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n{self.headers}"
-            "Access-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n".encode() + body
+            "Access-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n".encode()
+            + body
         )
         writer.close()
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pywebmcp.values.deepjson import loads
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 async def test_json_has_the_page_the_engine_the_surface_and_every_tool(
@@ -65,7 +68,9 @@ async def test_tools_of_several_frames_say_where_they_are(webmcp: Any, cli: Path
 async def test_a_frame_and_an_origin_choose(webmcp: Any, cli: Path, on: list[str]) -> None:
     left = await webmcp("tools", cli / "frames.html", "--frame", "left", "--json", *on)
     assert [tool["description"] for tool in left.json["tools"]] == ["says left"]
-    other = await webmcp("tools", cli / "frames.html", "--origin", "https://other.example", "--wait", "0", "--json", *on)
+    other = await webmcp(
+        "tools", cli / "frames.html", "--origin", "https://other.example", "--wait", "0", "--json", *on
+    )
     assert (other.code, other.json["tools"]) == (0, [])
     no_frame = await webmcp("tools", cli / "frames.html", "--frame", "middle", "--wait", "0", *on)
     assert no_frame.code == 3
@@ -89,9 +94,7 @@ async def test_wait_for_names_the_tool_to_wait_for(webmcp: Any, cli: Path) -> No
     assert (never.code, never.json["error"]["code"]) == (3, "tool_not_found")
 
 
-async def test_an_empty_list_of_a_document_with_a_model_context_is_done(
-    webmcp: Any, cli: Path, on: list[str]
-) -> None:
+async def test_an_empty_list_of_a_document_with_a_model_context_is_done(webmcp: Any, cli: Path, on: list[str]) -> None:
     ran = await webmcp("tools", cli / "elsewhere.html", "--wait", "0.1", *on)
     assert (ran.code, ran.out) == (0, "")
     assert "registered no tools" in ran.err
@@ -132,26 +135,15 @@ async def test_schemas_that_are_broken_or_deep_are_listed(webmcp: Any, cli: Path
     assert len(loads(as_json.out)["tools"]) == 4
 
 
-async def test_a_reader_that_goes_away_is_no_error(webmcp: Any, outcomes: Path) -> None:
+async def test_a_reader_that_goes_away_is_no_error(start_raw: Any, outcomes: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        import asyncio
-
-        from_shell = await asyncio.create_subprocess_exec(
-            "sh", "-c", 'exec "$@" >&3', "sh", *_webmcp(), "tools", str(outcomes),
-            pass_fds=[writing], stderr=asyncio.subprocess.PIPE, preexec_fn=lambda: os.dup2(writing, 3) and None,
-        )  # fmt: skip
+        process = await start_raw("tools", outcomes, stdout=writing)
         async with asyncio.timeout(50):
-            _, err = await from_shell.communicate()
+            _, err = await process.communicate()
     finally:
         os.close(writing)
-    assert from_shell.returncode == 0
+    assert process.returncode == 0
     assert b"Traceback" not in err
     assert b"BrokenPipe" not in err
-
-
-def _webmcp() -> list[str]:
-    import sys
-
-    return [str(Path(sys.executable).with_name("webmcp"))]

@@ -133,9 +133,9 @@ class Connection:
             raise AssertionError(f"{method}: {reply['error']}")
         return reply["result"]
 
-    async def until(self, condition: Callable[[], Any]) -> Any:
+    async def until(self, condition: Callable[[], Any], wait: float = WAIT) -> Any:
         """Waits until `condition()` is true after some event, and returns it."""
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(wait):
             while not (value := condition()):
                 self._news.clear()
                 await self._news.wait()
@@ -210,7 +210,9 @@ class Page:
         return await (await self.host_later(method, *arguments, context=context))
 
     async def host_later(self, method: str, *arguments: Any, context: int | None = None) -> Awaitable[Any]:
-        """Sends such a call; what is returned awaits its answer."""
+        """Sends such a call; what is returned awaits its answer. A call of a tool wants to be told that it started."""
+        if method == "call" and len(arguments) == 3:
+            arguments = (*arguments, True)
         context = self.context if context is None else context
         names = ",".join(f"a{n}" for n in range(len(arguments)))
         parameters = {

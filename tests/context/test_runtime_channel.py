@@ -125,6 +125,14 @@ async def test_a_call_hands_over_the_parsed_arguments_and_a_signal(open_document
     assert await page.call("t1") == 'v"undefined"'
 
 
+async def test_a_call_that_nobody_watches_sends_no_message_that_it_started(open_document: Open) -> None:
+    page = await open_document(ADD)
+    await page.evaluate("document.modelContext.ontoolactivated = (e) => { window.activated = e.toolName; }; 0")
+    assert await page.host("call", 1, "i", '{"a":1,"b":2}', False) == 'v{"sum":3}'
+    assert await page.evaluate("activated") == "add"
+    assert page.of_type("activated") == []
+
+
 async def test_arguments_that_are_no_object_run_nothing(open_document: Open) -> None:
     page = await open_document(page_with("() => { window.ran = true; }"))
     for text in ("", "5", "null", '"{}"', "{", "[1", "undefined", "{a:1}"):

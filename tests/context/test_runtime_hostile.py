@@ -161,6 +161,19 @@ async def test_a_page_that_patches_promise_then_later_does_not_see_the_promises_
     assert await page.evaluate("seen") == 0
 
 
+async def test_a_page_that_patches_the_constructor_of_promises_does_not_see_those_of_python(
+    open_document: Open,
+) -> None:
+    page = await open_document(
+        """<!doctype html><script>window.seen = 0;
+        Object.defineProperty(Promise.prototype, "constructor", { get() { seen++; throw new Error("constructor"); } });
+        document.modelContext.registerTool({ name: "a", description: "d", execute: () => 1 });</script>"""
+    )
+    assert await page.call("a") == "v1"
+    assert json.loads(await page.host("foreign")) == {"present": False}
+    assert await page.evaluate("seen") == 0
+
+
 async def test_reading_a_result_looks_at_a_thenable_once(open_document: Open) -> None:
     page = await open_document(
         """<!doctype html><script>window.log = [];
@@ -203,11 +216,17 @@ async def test_a_page_cannot_reach_the_runtime_through_stack_traces(open_documen
         assert page.binding not in f"{name}{origin}{file}"
 
 
-async def test_ten_megabytes_of_description_and_a_hundred_thousand_tools_break_nothing(open_document: Open) -> None:
+async def test_ten_megabytes_of_description_break_nothing(open_document: Open) -> None:
     page = await open_document()
     assert await page.run("return add('big', { description: 'x'.repeat(10 * 1048576) })") == "ok"
     add = await page.until_message("add")
     assert len(add["description"]) == 10 * 1048576
+    assert await page.call("big") == 'v"r:big"'
+
+
+@pytest.mark.slow
+async def test_a_hundred_thousand_tools_break_nothing(open_document: Open) -> None:
+    page = await open_document()
     assert (
         await page.evaluate(
             """(() => { const mc = document.modelContext, execute = () => 1;
@@ -215,5 +234,6 @@ async def test_ten_megabytes_of_description_and_a_hundred_thousand_tools_break_n
         )
         == 1
     )
-    await page.until_message("add", 100_001)
-    assert await page.host("call", 100_001, "i", "{}") == "v1"
+    await page.connection.until(lambda: len(page.connection.events) > 100_000, wait=50)
+    await page.until_message("add", 100_000)
+    assert await page.host("call", 100_000, "i", "{}") == "v1"

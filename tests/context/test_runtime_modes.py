@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pathlib
     from collections.abc import Awaitable, Callable
 
     Open = Callable[..., Awaitable[Any]]
@@ -142,3 +143,15 @@ async def test_a_wrapped_dialog_looks_like_the_original(open_lightpanda: Open) -
     plain, wrapped = await open_lightpanda(), await open_lightpanda(dialogs={"confirm": False, "prompt": None})
     assert await wrapped.evaluate(shape) == await plain.evaluate(shape)
     assert await wrapped.evaluate("[confirm(), prompt()]") == [False, None]
+
+
+async def test_a_local_file_has_an_origin_that_its_own_handles_can_use(
+    open_chromium: Open, tmp_path: pathlib.Path
+) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(TOOL)
+    page = await open_chromium()
+    await page.command("Fetch.disable")
+    await page.goto(file.as_uri(), TOOL)
+    assert page.messages()[0]["origin"] == "file://"
+    assert await page.run("const t = await handle('a'); return [t.origin, await mc.executeTool(t)]") == ["file://", "1"]

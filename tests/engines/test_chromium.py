@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import Watch
     from pywebmcp.engines import RunningEngine
     from pywebmcp.types import Mode
+
+    from .conftest import Watch
 
 WAIT = 10.0
 

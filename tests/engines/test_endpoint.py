@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Awaitable, Callable
 
-    from conftest import Handler
+    from .conftest import Handler
 
     TcpServer = Callable[[Handler], Awaitable[int]]
 

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from conftest import Watch
     from pywebmcp.engines import RunningEngine
+
+    from .conftest import Watch
 
 WAIT = 10.0
 

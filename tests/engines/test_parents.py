@@ -15,7 +15,7 @@ from pywebmcp.engines import start_lightpanda, sweep
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Script, Watch
+    from .conftest import Script, Watch
 
     Run = Callable[[str], Script]
 

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import Watch
     from pywebmcp.engines import RunningEngine
+
+    from .conftest import Watch
 
     Executable = Callable[[str], str]
     Folders = Callable[[], list[str]]

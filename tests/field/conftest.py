@@ -1,11 +1,11 @@
-"""What the tests of the field problems share. Each runs on both columns: Lightpanda with our runtime, native Chromium."""
+"""What the tests of the field problems share; most run on Lightpanda with our runtime and on native Chromium."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -49,8 +49,8 @@ def until() -> Until:
     """Waits in the page for an expression to become true, and gives its value."""
 
     async def until(page: pywebmcp.Page, expression: str) -> Any:
-        look = f"new Promise((r) => {{ const look = () => {{ const v = ({expression}); v ? r(v) : setTimeout(look, 5); }}; look(); }})"
-        return await page.evaluate(look, timeout=BOUND)
+        look = f"const look = () => {{ const v = ({expression}); v ? done(v) : setTimeout(look, 5); }}; look();"
+        return await page.evaluate(f"new Promise((done) => {{ {look} }})", timeout=BOUND)
 
     return until
 
@@ -117,7 +117,7 @@ def strict_json() -> Callable[[str], Any]:
 
 
 @pytest.fixture
-def asyncio_complaints(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[str]]]:
+def asyncio_complaints(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     """What asyncio complained about: exceptions that nobody retrieved, pending tasks that were destroyed."""
     caplog.set_level(logging.DEBUG, logger="asyncio")
-    yield lambda: [r.getMessage() for r in caplog.records if r.name == "asyncio" and r.levelno >= logging.ERROR]
+    return lambda: [r.getMessage() for r in caplog.records if r.name == "asyncio" and r.levelno >= logging.ERROR]

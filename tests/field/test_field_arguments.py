@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from conftest import Fails, Html, Launch, Open
+    from tests.field.conftest import Fails, Html, Launch, Open
 
 CATALOG = {
     "type": "object",
@@ -45,15 +46,14 @@ Object.defineProperty(document, "modelContext", {configurable: true, value: {
 
 
 @pytest.mark.requirement("field:01:one-call-everywhere")
-@pytest.mark.parametrize("arguments", [{"message": "é", "n": 1}, '{"message": "é", "n": 1}'], ids=["mapping", "text"])
-async def test_one_python_call_hands_the_callback_an_object_with_the_arguments(open_field: Open, arguments: Any) -> None:
+async def test_one_python_call_hands_the_callback_an_object_with_the_arguments(open_field: Open) -> None:
     page = await open_field("01")
 
-    result = await page.call("echo_args", arguments)
-
-    assert result.value == {"type": "object", "isArray": False, "args": {"message": "é", "n": 1}}
-    assert result.json == '{"type":"object","isArray":false,"args":{"message":"é","n":1}}'
-    assert result.is_error is False
+    for arguments in ({"message": "é", "n": 1}, '{"message": "é", "n": 1}'):
+        result = await page.call("echo_args", arguments)
+        assert result.value == {"type": "object", "isArray": False, "args": {"message": "é", "n": 1}}
+        assert result.json == '{"type":"object","isArray":false,"args":{"message":"é","n":1}}'
+        assert result.is_error is False
 
 
 @pytest.mark.requirement("field:01:no-arguments-is-an-empty-object")
@@ -78,24 +78,16 @@ async def test_a_call_runs_the_tool_exactly_once(open_field: Open) -> None:
 
 
 @pytest.mark.requirement("field:01:only-objects-are-sent")
-@pytest.mark.parametrize("arguments", ["[1,2]", "null", "7", "true", '"{}"', "not json", "", [1, 2], 7])
-async def test_an_array_null_or_scalar_is_refused_and_the_tool_does_not_run(
-    open_field: Open, fails: Fails, arguments: Any
-) -> None:
+async def test_an_array_null_or_scalar_is_refused_and_the_tool_does_not_run(open_field: Open, fails: Fails) -> None:
     page = await open_field("01")
     activated: list[pywebmcp.ToolActivated] = []
     page.on_tool_activated(activated.append)
+    refused: tuple[Any, ...] = ("[1,2]", "null", "7", "true", '"{}"', "not json", "", [1, 2], 7)
 
-    for validate in (True, False):
-        error = await fails(
-            page.call("echo_args", arguments, validate=validate), pywebmcp.InvalidArgumentsError
-        )
-        assert (error.code, error.dom_name, error.ran, error.tool) == (
-            "invalid_arguments",
-            "DataError",
-            "no",
-            "echo_args",
-        )
+    for arguments, validate in product(refused, (True, False)):
+        error = await fails(page.call("echo_args", arguments, validate=validate), pywebmcp.InvalidArgumentsError)
+        assert (error.code, error.dom_name, error.ran) == ("invalid_arguments", "DataError", "no"), arguments
+        assert error.tool == "echo_args"
         assert [(problem.path, problem.rule) for problem in error.problems] == [("", "json")]
 
     assert (await page.call("echo_args", {"message": "m"})).value["args"] == {"message": "m"}
@@ -103,18 +95,15 @@ async def test_an_array_null_or_scalar_is_refused_and_the_tool_does_not_run(
 
 
 @pytest.mark.requirement("field:01:shape-by-capability")
-@pytest.mark.parametrize("shape", ["object", "text"])
-async def test_the_shape_of_arguments_for_a_polyfill_is_chosen_from_its_schemas_and_tried_once(
-    launch: Launch, shape: str
-) -> None:
+async def test_the_shape_of_arguments_for_a_polyfill_is_chosen_from_its_schemas_and_tried_once(launch: Launch) -> None:
     browser = await launch(mode="auto")
-    page = await browser.open("https://example.com/", html=POLYFILL % {"shape": shape})
 
-    result = await page.call("echo_args", {"n": 3})
-
-    assert result.value == {"n": 3}
-    assert await page.evaluate("received") == [{"object": "object", "text": "string"}[shape]]
-    assert page.surface.kind == "page"
+    for shape, kind in (("object", "object"), ("text", "string")):
+        page = await browser.open("https://example.com/", html=POLYFILL % {"shape": shape})
+        result = await page.call("echo_args", {"n": 3})
+        assert result.value == {"n": 3}
+        assert await page.evaluate("received") == [kind]
+        assert page.surface.kind == "page"
 
 
 # --- 02 -----------------------------------------------------------------------------------------------------
@@ -150,12 +139,9 @@ async def test_only_plain_fields_cross_the_boundary(open_field: Open) -> None:
 
 
 @pytest.mark.requirement("field:02:broken-schema-is-one-warning")
-@pytest.mark.parametrize("shape", ["object", "text"])
-async def test_unparsable_schema_text_gives_one_tool_with_a_warning_and_the_others_are_listed(
-    launch: Launch, shape: str
-) -> None:
+async def test_unparsable_schema_text_gives_one_tool_with_a_warning_and_the_others_are_listed(launch: Launch) -> None:
     browser = await launch(mode="auto")
-    page = await browser.open("https://example.com/", html=POLYFILL % {"shape": shape})
+    page = await browser.open("https://example.com/", html=POLYFILL % {"shape": "text"})
 
     whole, broken = await page.tools()
 
@@ -165,8 +151,7 @@ async def test_unparsable_schema_text_gives_one_tool_with_a_warning_and_the_othe
     assert broken.input_schema == {"type": "object", "properties": {}}
     assert len(broken.warnings) == 1
     assert "the empty object schema stands in its place" in broken.warnings[0]
-    if shape == "text":
-        assert (await page.call(broken, {"anything": 1})).value == {"anything": 1}
+    assert (await page.call(broken, {"anything": 1})).value == {"anything": 1}
     json.dumps([dataclasses.asdict(tool) for tool in (whole, broken)])
 
 

@@ -12,7 +12,7 @@ import pywebmcp
 from pywebmcp import Dialog
 
 if TYPE_CHECKING:
-    from conftest import Begin, Fails, Html, Launch, Open
+    from tests.field.conftest import Fails, Html, Launch, Open
 
 URL = "https://example.com/"
 CONFIRM = Dialog(type="confirm", message="Delete everything?")
@@ -179,29 +179,31 @@ async def test_a_sync_hook_decides_from_the_dialog(chromium: Launch, field_html:
 
 @pytest.mark.requirement("field:28:async-hook")
 @pytest.mark.parametrize("mode", ["native", "runtime"])
-@pytest.mark.parametrize(("answer", "value"), [(True, "deleted"), (False, "kept"), (None, "kept")])
 async def test_an_async_hook_is_waited_for_while_the_call_goes_on(
-    chromium: Launch, field_html: Html, mode: str, answer: bool | None, value: str
+    chromium: Launch, field_html: Html, mode: str
 ) -> None:
-    asked, consent = asyncio.Event(), asyncio.Event()
+    browser = await chromium(mode=mode)
+    for answer, value in ((True, "deleted"), (False, "kept"), (None, "kept")):
+        asked, consent = asyncio.Event(), asyncio.Event()
 
-    async def hook(_: Dialog) -> bool | None:
-        asked.set()
-        await consent.wait()
-        return answer
+        async def hook(
+            _: Dialog, asked: asyncio.Event = asked, consent: asyncio.Event = consent, answer: bool | None = answer
+        ) -> bool | None:
+            asked.set()
+            await consent.wait()
+            return answer
 
-    browser = await chromium(mode=mode, dialogs=hook)
-    page = await browser.open(URL, html=field_html("28"))
-    invocation = await page.invoke("delete_all", timeout=10)
-    async with asyncio.timeout(10):
-        await asked.wait()
-        assert invocation.status is pywebmcp.InvocationStatus.PENDING
-        consent.set()
-        result = await invocation.result()
+        page = await browser.open(URL, html=field_html("28"), dialogs=hook)
+        invocation = await page.invoke("delete_all", timeout=10)
+        async with asyncio.timeout(10):
+            await asked.wait()
+            assert invocation.status is pywebmcp.InvocationStatus.PENDING
+            consent.set()
+            result = await invocation.result()
 
-    assert result.value == value
-    assert result.dialogs == ((accepted(CONFIRM) if answer else CONFIRM),)
-    assert (await page.call("quick")).value == "quick"
+        assert result.value == value
+        assert result.dialogs == ((accepted(CONFIRM) if answer else CONFIRM),)
+        assert (await page.call("quick")).value == "quick"
 
 
 @pytest.mark.requirement("field:28:asking-does-not-count")
@@ -271,7 +273,7 @@ async def test_a_hook_that_fails_is_no_consent(
 @pytest.mark.requirement("field:28:cancel-while-asking")
 @pytest.mark.parametrize("mode", ["native", "runtime"])
 async def test_canceling_a_call_while_its_dialog_is_asked_returns_at_once_and_frees_the_page(
-    chromium: Launch, field_html: Html, begin: Begin, fails: Fails, mode: str
+    chromium: Launch, field_html: Html, fails: Fails, mode: str
 ) -> None:
     asked = asyncio.Event()
 
@@ -297,9 +299,7 @@ async def test_canceling_a_call_while_its_dialog_is_asked_returns_at_once_and_fr
 
 
 @pytest.mark.requirement("field:28:task-cancel-while-asking")
-async def test_cancelling_the_task_while_its_dialog_is_asked_frees_the_page(
-    chromium: Launch, field_html: Html
-) -> None:
+async def test_cancelling_the_task_while_its_dialog_is_asked_frees_the_page(chromium: Launch, field_html: Html) -> None:
     asked = asyncio.Event()
 
     async def hook(_: Dialog) -> bool:

@@ -1,7 +1,8 @@
-"""Field problem 35: the model context is there at parse time under a strict content security policy, and weakens nothing."""
+"""Field problem 35: under a strict content security policy the model context is there at parse time; nothing is weakened."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,14 +10,17 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from conftest import Fails, Html, Launch, Open
+    from tests.field.conftest import Fails, Html, Launch, Open
 
 URL = "https://example.com/"
 
 COLUMNS = [("lightpanda", "auto"), ("chromium", "native"), ("chromium", "auto"), ("chromium", "runtime")]
 
-WATCHED = """<!doctype html><meta charset=utf-8>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-r4nd'; require-trusted-types-for 'script'; trusted-types 'none'">
+POLICY = "default-src 'none'; script-src 'nonce-r4nd'; require-trusted-types-for 'script'; trusted-types 'none'"
+WATCHED = (
+    f"""<!doctype html><meta charset=utf-8><meta http-equiv="Content-Security-Policy" content="{POLICY}">
+"""
+     """
 <script nonce="r4nd">
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (e) => violations.push(e.effectiveDirective));
@@ -31,6 +35,7 @@ mc.registerTool({name: "try_to_break_out", description: "d", execute: () => new 
   done(outcome);
 }, 0))});
 </script>"""
+)
 
 
 @pytest.fixture(params=COLUMNS, ids=lambda column: "-".join(column))
@@ -64,21 +69,17 @@ async def test_the_model_context_is_there_at_parse_time_in_the_top_page(
 
 
 @pytest.mark.requirement("field:35:there-in-frames")
-@pytest.mark.parametrize("origin", ["https://example.com", "https://other.example"])
-async def test_the_model_context_is_there_at_parse_time_in_frames(
-    strict: pywebmcp.Browser, field_html: Html, origin: str
-) -> None:
-    page = await strict.open(
-        URL,
-        html=f"<iframe name=inner allow=tools src='{origin}/frame'></iframe>",
-        route=lambda _: pywebmcp.Response(field_html("35"), content_type="text/html"),
-    )
-
-    tool = await page.wait_for_tool("locked_down")
-
-    assert await page.evaluate("__seen", frame="inner") == "object"
-    assert (tool.frame.name, tool.origin) == ("inner", origin)
-    assert (await page.call(tool)).value == "ok"
+async def test_the_model_context_is_there_at_parse_time_in_frames(strict: pywebmcp.Browser, field_html: Html) -> None:
+    for origin in ("https://example.com", "https://other.example"):
+        page = await strict.open(
+            URL,
+            html=f"<iframe name=inner allow=tools src='{origin}/frame'></iframe>",
+            route=lambda _: pywebmcp.Response(field_html("35"), content_type="text/html"),
+        )
+        tool = await page.wait_for_tool("locked_down")
+        assert await page.evaluate("__seen", frame="inner") == "object"
+        assert (tool.frame.name, tool.origin) == ("inner", origin)
+        assert (await page.call(tool)).value == "ok"
 
 
 @pytest.mark.requirement("field:35:there-in-nested-frames")
@@ -99,42 +100,36 @@ async def test_the_model_context_is_there_at_parse_time_in_frames_of_frames(
 
 
 @pytest.mark.requirement("field:35:no-violation-reports")
-async def test_nothing_that_the_library_does_is_reported_as_a_violation(strict: pywebmcp.Browser) -> None:
+@pytest.mark.requirement("field:35:policy-is-not-weakened")
+async def test_nothing_of_the_library_violates_the_policy_and_nothing_weakens_it(strict: pywebmcp.Browser) -> None:
     page = await strict.open(URL, html=WATCHED)
     await page.tools()
-    assert (await page.call("locked_down")).value == "ok"
     await page.supported()
+    assert (await page.call("locked_down")).value == "ok"
+    settled = "new Promise((r) => setTimeout(() => r(violations), 50))"
 
-    assert await page.evaluate("new Promise((r) => setTimeout(() => r(violations), 50))") == []
     assert await page.evaluate("__seen") == "object"
-
-
-@pytest.mark.requirement("field:35:policy-is-not-weakened")
-async def test_the_policy_of_the_page_stays_as_strict_as_the_engine_makes_it(strict: pywebmcp.Browser) -> None:
-    page = await strict.open(URL, html=WATCHED)
+    assert await page.evaluate(settled) == []
 
     outcome = (await page.call("try_to_break_out")).value
-
-    if strict.engine.name == "chromium":
+    if strict.engine.name == "chromium":  # Lightpanda 1.0.2 enforces no content security policy
         assert outcome == {"eval": "EvalError", "function": "EvalError", "text": "TypeError"}
-        blocked = await page.evaluate("new Promise((r) => setTimeout(() => r(violations), 50))")
-        assert blocked
+        assert set(await page.evaluate(settled)) <= {"script-src", "require-trusted-types-for"}
     else:
-        assert set(outcome) == {"eval", "function", "text"}
+        assert outcome == {"eval": "2", "function": "1", "text": "set"}
 
 
-@pytest.mark.requirement("field:35:nothing-visible-to-the-page")
-async def test_the_page_sees_no_trace_of_the_library_but_the_standard_s_names(strict: pywebmcp.Browser) -> None:
+@pytest.mark.requirement("field:35:leaves-no-trace")
+async def test_the_page_finds_no_random_name_of_the_library_among_its_globals(
+    strict: pywebmcp.Browser,
+) -> None:
     page = await strict.open(
         URL,
-        html="""<iframe id=clean></iframe><script>
-          const clean = new Set(Object.getOwnPropertyNames(clean_window()));
-          function clean_window() { return document.getElementById("clean").contentWindow; }
-          window.random = Object.getOwnPropertyNames(window).filter((n) => /^w[0-9a-f]{32}$/.test(n));
-        </script>""",
+        html="<iframe srcdoc='<p>'></iframe><script>window.names = () => "
+        "[...Object.getOwnPropertyNames(window), ...Object.getOwnPropertyNames(frames[0])]</script>",
     )
 
-    assert await page.evaluate("random") == []
+    assert [name for name in await page.evaluate("names()") if re.fullmatch("w[0-9a-f]{32}", name)] == []
 
 
 @pytest.mark.requirement("field:35:says-why-it-cannot")

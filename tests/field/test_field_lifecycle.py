@@ -10,7 +10,7 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from conftest import Begin, Fails, Open, Until
+    from tests.field.conftest import Begin, Fails, Open, Until
 
 
 def names(tools: list[pywebmcp.Tool]) -> list[str]:
@@ -175,11 +175,12 @@ async def test_a_tool_that_starts_a_navigation_and_returns_gives_its_result_or_a
     page.on_invocation_settled(settled.append)
 
     async with page.events() as events:
-        try:
-            result = await page.call("go_then_return", timeout=15)
-            assert result.value == "navigating"
-        except pywebmcp.DocumentUnloadedError as error:
-            assert (error.ran, error.dom_name) == ("unknown", "AbortError")
+        outcome = (await asyncio.gather(page.call("go_then_return", timeout=15), return_exceptions=True))[0]
+        if isinstance(outcome, pywebmcp.ToolResult):
+            assert outcome.value == "navigating"
+        else:
+            assert isinstance(outcome, pywebmcp.DocumentUnloadedError)
+            assert (outcome.ran, outcome.dom_name) == ("unknown", "AbortError")
         await document_of(page, events, "?at=second")
 
     assert (await page.call("where")).value == "second"
@@ -246,6 +247,72 @@ async def test_changes_of_the_history_are_no_navigation(open_field: Open) -> Non
 
     assert (await page.call(where)).value == "start"
     assert page.url.endswith("?at=replaced")
+
+
+LEAVING = """<!doctype html><body><script>
+const mc = document.modelContext ?? navigator.modelContext;
+const leave = {
+  same: () => { location.href = "/second"; },
+  cross: () => { location.href = "https://other.example/"; },
+  refused: () => { location.href = "http://127.0.0.1:9/"; },
+  form: () => { const f = document.createElement("form"); f.action = "/second"; document.body.append(f); f.submit(); },
+  blank: () => { location.href = "about:blank"; },
+};
+for (const [name, go] of Object.entries(leave)) mc.registerTool({name, description: name,
+  execute() { go(); return new Promise((r) => setTimeout(r, 8000, "too late")); }});
+</script>"""
+
+
+@pytest.mark.requirement("field:16:every-way-to-leave")
+async def test_every_way_to_leave_the_document_is_document_unloaded_and_no_page_s_data(
+    open_page: Open, fails: Fails
+) -> None:
+    def route(request: pywebmcp.Request) -> pywebmcp.Response | None:
+        if "127.0.0.1" in request.url:
+            return None
+        return pywebmcp.Response('<script type="application/ld+json">{"a": 1}</script>', content_type="text/html")
+
+    for way in ("same", "cross", "refused", "form", "blank"):
+        page = await open_page(LEAVING, route=route)
+        error = await fails(page.call(way, timeout=6), pywebmcp.DocumentUnloadedError)
+        assert (error.ran, error.tool) == ("unknown", way)
+        await page.close()
+
+
+@pytest.mark.requirement("field:16:no-content-is-no-navigation")
+async def test_an_answer_without_content_keeps_the_document_where_the_engine_keeps_it(
+    engine: str, open_page: Open, fails: Fails
+) -> None:
+    page = await open_page(
+        "<script>(document.modelContext ?? navigator.modelContext).registerTool({name: 'stay', description: 'd', "
+        "execute() { location.href = '/nothing'; return new Promise((r) => setTimeout(r, 300, 'still here')); }})"
+        "</script>",
+        route=lambda _: pywebmcp.Response("", status=204),
+    )
+
+    if engine == "chromium":
+        assert (await page.call("stay", timeout=10)).value == "still here"
+    else:  # Lightpanda 1.0.2 commits an empty document
+        await fails(page.call("stay", timeout=10), pywebmcp.DocumentUnloadedError)
+
+
+@pytest.mark.requirement("field:16:frame-navigates")
+async def test_a_frame_that_navigates_ends_its_own_calls_and_no_others(open_page: Open, fails: Fails) -> None:
+    tool = (
+        "<script>(document.modelContext ?? navigator.modelContext).registerTool({name: '%s', description: 'd', "
+        "execute: () => new Promise((r) => { window.finish = r; })})</script>"
+    )
+    page = await open_page(
+        tool % "outer" + "<iframe name=inner src='/frame'></iframe>",
+        route=lambda _: pywebmcp.Response(tool % "inner", content_type="text/html"),
+    )
+    outer, inner = await page.invoke("outer", timeout=15), await page.invoke("inner", timeout=15)
+
+    await page.evaluate("frames[0].location.href = '/other'")
+    await fails(inner.result(), pywebmcp.DocumentUnloadedError)
+    await page.evaluate("finish('answered')")
+
+    assert (await outer.result()).value == "answered"
 
 
 @pytest.mark.requirement("field:16:other-calls-end-too")
@@ -320,9 +387,7 @@ async def test_the_snapshot_keeps_the_definition_that_was_approved(open_field: O
 
 
 @pytest.mark.requirement("field:52:swap-in-flight")
-async def test_a_swap_that_overtakes_the_call_is_never_a_success(
-    engine: str, open_field: Open, fails: Fails
-) -> None:
+async def test_a_swap_that_overtakes_the_call_is_never_a_success(engine: str, open_field: Open, fails: Fails) -> None:
     page = await open_field("52")
     approved = await page.tool("share")
 

@@ -11,7 +11,7 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from conftest import Fails, Open
+    from tests.field.conftest import Fails, Open
 
 StrictJson = Callable[[str], Any]
 
@@ -128,25 +128,43 @@ async def test_what_native_cannot_tell_apart_is_marked_as_a_guess(engine: str, o
     assert (plain.value, plain.decoded_by_guess) == ("hello", False)
 
 
+@pytest.mark.requirement("field:06:every-alphabet")
+async def test_an_object_stays_an_object_whatever_alphabet_its_texts_are_in(open_page: Open) -> None:
+    page = await open_page(
+        "<meta charset=utf-8><script>(document.modelContext ?? navigator.modelContext).registerTool("
+        "{name: 'echo', description: 'd', execute: ({text}) => ({text, list: [text]})})</script>"
+    )
+
+    for text in ("plain", "café", "\xa0£°ÿ", "\x80", "żółw", "日本", "👩‍🚀", "é日", "\u2028\0"):
+        result = await page.call("echo", {"text": text})
+        assert result.value == {"text": text, "list": [text]}
+
+
+@pytest.mark.requirement("field:06:text-of-every-alphabet")
+async def test_a_text_stays_that_text_whatever_alphabet_it_is_in(open_page: Open) -> None:
+    page = await open_page(
+        "<meta charset=utf-8><script>(document.modelContext ?? navigator.modelContext).registerTool("
+        "{name: 'echo', description: 'd', execute: ({text}) => text})</script>"
+    )
+
+    for text in ("plain", "café", "\xa0£°ÿ", "żółw", "日本", "👩‍🚀", "é日", "{é", " two words "):
+        result = await page.call("echo", {"text": text})
+        assert (result.value, result.text, result.decoded_by_guess) == (text, text, False)
+
+
 # --- 38 -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("field:38:large-text-is-complete")
-@pytest.mark.parametrize(
-    ("tool", "length"),
-    [("one_mib_minus", 1024 * 1024 - 200), ("three_mib", 3 * 1024 * 1024), ("twenty_mib", 20 * 1024 * 1024)],
-)
-async def test_a_large_text_arrives_complete_and_the_connection_stays(
-    open_field: Open, tool: str, length: int
-) -> None:
+async def test_large_texts_arrive_complete_and_the_connection_stays(open_field: Open) -> None:
     page = await open_field("38")
 
-    result = await page.call(tool, timeout=40)
-
-    assert len(result.value) == length
-    assert result.value == "x" * length
-    assert len(result.text) == length
-    assert (await page.call("quick")).value == "quick"
+    for tool, length in (("one_mib_minus", 2**20 - 200), ("three_mib", 3 * 2**20), ("twenty_mib", 20 * 2**20)):
+        result = await page.call(tool, timeout=40)
+        assert len(result.value) == length
+        assert result.value == "x" * length
+        assert len(result.text) == length
+        assert (await page.call("quick")).value == "quick"
 
 
 @pytest.mark.requirement("field:38:many-rows-are-complete")
@@ -203,16 +221,16 @@ async def test_values_outside_json_become_what_json_makes_of_them(
 
 
 @pytest.mark.requirement("field:43:no-python-nan")
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
-async def test_a_number_outside_json_is_never_a_python_float(engine: str, open_page: Open, number: str) -> None:
+async def test_a_number_outside_json_is_never_a_python_float(engine: str, open_page: Open) -> None:
     page = await open_page(
         "<script>(document.modelContext ?? navigator.modelContext).registerTool("
-        f"{{name: 'top', description: 'd', execute: () => {number}}})</script>"
+        "{name: 'top', description: 'd', execute: ({n}) => Number(n)})</script>"
     )
 
-    result = await page.call("top")
-
-    assert (result.value, result.json) == ((None, "null") if engine == "lightpanda" else (number, f'"{number}"'))
+    for number in ("NaN", "Infinity", "-Infinity"):
+        result = await page.call("top", {"n": number})
+        assert (result.value, result.json) == ((None, "null") if engine == "lightpanda" else (number, f'"{number}"'))
+        assert result.decoded_by_guess is (engine == "chromium")
 
 
 @pytest.mark.requirement("field:43:bigint")
@@ -231,20 +249,16 @@ async def test_a_bare_bigint_is_a_number_by_guess_or_a_failure_and_never_wrong_d
 
 
 @pytest.mark.requirement("field:43:unserialisable-is-a-failure")
-@pytest.mark.parametrize(
-    ("tool", "thrown"), [("r_bigint_nested", "TypeError"), ("r_cyclic", "TypeError"), ("r_throwing_getter", "Error")]
-)
-async def test_a_result_that_cannot_be_serialised_is_a_failure_that_ran(
-    open_field: Open, fails: Fails, tool: str, thrown: str
-) -> None:
+async def test_a_result_that_cannot_be_serialised_is_a_failure_that_ran(open_field: Open, fails: Fails) -> None:
     page = await open_field("43")
 
-    error = await fails(page.call(tool), pywebmcp.ToolFailedError)
+    for tool, thrown in (("r_bigint_nested", "TypeError"), ("r_cyclic", "TypeError"), ("r_throwing_getter", "Error")):
+        error = await fails(page.call(tool), pywebmcp.ToolFailedError)
+        assert (error.code, error.dom_name, error.ran, error.tool) == ("tool_failed", "OperationError", "yes", tool)
+        assert error.page_error is not None
+        assert error.page_error.name == thrown
+        assert "[object Object]" not in str(error)
 
-    assert (error.code, error.dom_name, error.ran, error.tool) == ("tool_failed", "OperationError", "yes", tool)
-    assert error.page_error is not None
-    assert error.page_error.name == thrown
-    assert "[object Object]" not in str(error)
     assert (await page.call("r_dom")).value == {}
 
 

@@ -16,7 +16,7 @@ import pywebmcp
 from pywebmcp.values.quoting import quote
 
 if TYPE_CHECKING:
-    from conftest import Begin, Fails, Launch, Open, Until
+    from tests.field.conftest import Begin, Fails, Launch, Open, Until
 
 Complaints = Callable[[], list[str]]
 
@@ -104,12 +104,11 @@ async def test_calls_that_time_out_leave_no_task_and_no_forgotten_exception(
 
     for _ in range(3):
         await fails(page.call("never", timeout=0.1), pywebmcp.CallTimeoutError)
-        invocation = await page.invoke("never", timeout=0.1)
-        await fails(invocation.result(), pywebmcp.CallTimeoutError)
+        await fails((await page.invoke("never", timeout=0.1)).result(), pywebmcp.CallTimeoutError)
     forgotten = await page.invoke("never", timeout=0.1)
     while not forgotten.done():
         await page.call("quick")
-    del forgotten, invocation
+    del forgotten
     async with asyncio.timeout(5):
         while page._calls._tasks:
             await asyncio.wait(page._calls._tasks)

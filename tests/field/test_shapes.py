@@ -11,7 +11,7 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from conftest import Html, Open
+    from tests.field.conftest import Html, Open
 
 MC = "const mc = document.modelContext ?? navigator.modelContext;"
 
@@ -28,7 +28,9 @@ mc.registerTool({{name: "hinted", description: "d", annotations: {{readOnlyHint:
 
 
 def tool_page(name: str, *, after: str = "") -> str:
-    return f"<script>{MC} mc.registerTool({{name: '{name}', description: 'd', execute: () => '{name}'}});</script>{after}"
+    return (
+        f"<script>{MC} mc.registerTool({{name: '{name}', description: 'd', execute: () => '{name}'}});</script>{after}"
+    )
 
 
 @pytest.mark.requirement("field:shapes:absent-is-none")
@@ -58,6 +60,7 @@ async def test_schemas_and_hints_that_a_tool_gave_are_objects(open_page: Open) -
     assert full.annotations == pywebmcp.ToolAnnotations(
         read_only=True, untrusted_content=False, consequential=True, debugging=False
     )
+    assert full.annotations is not None
     assert full.annotations.to_json() == {
         "readOnlyHint": True,
         "untrustedContentHint": False,
@@ -137,9 +140,9 @@ async def test_tools_of_a_frame_are_listed_after_those_of_its_parent(open_page: 
 
     page = await open_page(
         f"<iframe allow=tools src='{origin}/frame'></iframe>"
-        + "<script>addEventListener('message', () => 0); onload = () => setTimeout(() => {"
-        + f"{MC} mc.registerTool({{name: 'late_parent', description: 'd', execute: () => 0}}); }}, 50)</script>"
-        + f"<iframe allow=tools src='{origin}/frame'></iframe>",
+        "<script>onload = () => setTimeout(() => {"
+        f"{MC} mc.registerTool({{name: 'late_parent', description: 'd', execute: () => 0}}); }}, 50)</script>"
+        f"<iframe allow=tools src='{origin}/frame'></iframe>",
         route=route,
     )
     await page.wait_for_tool("late_parent")

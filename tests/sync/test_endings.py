@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -152,6 +153,25 @@ def test_after_the_end_nothing_is_opened_any_more(run_script: Callable[[str], st
         "page = FakePage()\n"
     )
     assert printed.splitlines() == ["pywebmcp.sync has ended with its process; it opens nothing any more"] * 3
+
+
+@pytest.mark.requirement("sync:engine-death")
+def test_a_killed_engine_wakes_the_thread_that_waits_for_a_call() -> None:
+    html = (
+        "<script>document.modelContext.registerTool({name: 'wait', description: 'waits',"
+        " execute: () => new Promise(() => {})})</script>"
+    )
+    with sync.launch() as browser, ThreadPoolExecutor(1) as pool:
+        page = browser.open("https://example.com/", html=html)
+        with page.events() as events:
+            call = pool.submit(page.call, "wait")
+            assert isinstance(events.wait(5), pywebmcp.ToolActivated)
+        assert browser.process_id
+        os.kill(browser.process_id, signal.SIGKILL)
+        with pytest.raises(pywebmcp.OutcomeUnknownError):
+            call.result(timeout=5)
+        with pytest.raises(pywebmcp.EngineCrashedError):
+            page.tools()
 
 
 @pytest.mark.requirement("sync:worker-thread")

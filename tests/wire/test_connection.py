@@ -16,7 +16,7 @@ from pywebmcp.wire import Connection, connect
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from conftest import FakeBrowser, Handler
+    from .conftest import FakeBrowser, Handler
 
     TcpServer = Callable[[Handler], Awaitable[int]]
     Settled = Callable[[Connection, FakeBrowser], Awaitable[None]]

@@ -14,7 +14,7 @@ from pywebmcp.wire._trace import LINE_LIMIT, VARIABLE, Trace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import FakeBrowser
+    from .conftest import FakeBrowser
 
 SECRET = "s3cr3t"
 

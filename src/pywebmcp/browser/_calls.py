@@ -25,8 +25,8 @@ from pywebmcp.values.quoting import quote
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pywebmcp.browser._events import EventHub
     from pywebmcp.context import Capabilities, Document, Registration
-    from pywebmcp.types import PageEvent
 
     BeforeCall = Callable[[str, dict[str, Any]], Any]
     AfterCall = Callable[[str, ToolResult | WebMCPError], Any]
@@ -72,8 +72,8 @@ class Calls:
         page_id: Prefix of invocation ids.
         capabilities: The engine's row of the table of browser facts.
         hooks: What runs around every call.
-        emit: Takes `InvocationSettled` events.
-        expired: Told when a deadline passed, before the page is told to stop.
+        hub: Takes `InvocationSettled` events.
+        abandoned: Told that a call ends early, before the page is told to stop.
     """
 
     def __init__(
@@ -82,14 +82,14 @@ class Calls:
         capabilities: Capabilities,
         hooks: CallHooks,
         *,
-        emit: Callable[[PageEvent], None],
-        expired: Callable[[], None],
+        hub: EventHub,
+        abandoned: Callable[[], None],
     ) -> None:
         self._prefix = f"{page_id}.i"
         self._capabilities = capabilities
         self._hooks = hooks
-        self._emit = emit
-        self._expired = expired
+        self._hub = hub
+        self._abandoned = abandoned
         self._count = 0
         self._running: dict[str, _Deadline] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -177,7 +177,10 @@ class Calls:
             deadline.stop()
             self._running.pop(run.id, None)
             document.runs.pop(run.id, None)
-            self._emit(InvocationSettled(invocation_id=run.id, tool_name=run.registration.name, status=run.status))
+            if self._hub.wants(InvocationSettled):
+                self._hub.emit(
+                    InvocationSettled(invocation_id=run.id, tool_name=run.registration.name, status=run.status)
+                )
 
     async def _before(self, run: Run) -> None:
         for hook in self._hooks.before:
@@ -200,7 +203,6 @@ class Calls:
         """The deadline passed."""
         name = quote(run.registration.name)
         if run.fail(CallTimeoutError(f"the tool {name} did not answer within {timeout:g} s", timeout=timeout)):
-            self._expired()
             self._stop(run)
 
     def cancel(self, run: Run) -> None:
@@ -211,6 +213,7 @@ class Calls:
 
     def _stop(self, run: Run) -> None:
         """Tells the page to stop, and ends a document that does not yield."""
+        self._abandoned()
         task = asyncio.get_running_loop().create_task(self._stop_work(run))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -258,11 +261,13 @@ class Calls:
                 deadline.resume()
 
     async def close(self) -> None:
-        """Ends what is still on its way; bounded."""
+        """Waits for what the end of the documents has settled, and ends the rest; bounded."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=1)
         for task in self._tasks:
             task.cancel()
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=2)
+            await asyncio.wait(self._tasks, timeout=1)
 
 
 class _Deadline:

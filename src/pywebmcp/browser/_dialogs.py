@@ -63,10 +63,15 @@ class Dialogs:
         self._report = report
         self._asking = asking
         self._tasks: set[asyncio.Task[None]] = set()
+        self._default: str | None = None
 
     def listen(self, session: Session) -> None:
         """Takes the dialogs of one session."""
         session.on("Page.javascriptDialogOpening", lambda params: self._opened(session, params))
+
+    def told_default(self, text: str) -> None:
+        """The injected script tells the default of the prompt that the engine reports next."""
+        self._default = text
 
     async def close(self) -> None:
         """Stops asking."""
@@ -84,8 +89,9 @@ class Dialogs:
         dialog = Dialog(
             type=kind if kind in ("alert", "confirm", "prompt", "beforeunload") else "alert",
             message=str(params.get("message", "")),
-            default=params.get("defaultPrompt") if kind == "prompt" else None,
+            default=(self._default or params.get("defaultPrompt")) if kind == "prompt" else None,
         )
+        self._default = None
         if dialog.type == "beforeunload":
             self._answer(session, dialog, True)
         elif callable(self._policy):
@@ -123,6 +129,7 @@ class Dialogs:
         self._report(replace(dialog, accepted=accepted, answer=text))
 
 
-def declared(policy: DialogPolicy) -> dict[str, Any] | None:
-    """What the injected script answers on engines whose dialogs answer themselves; None leaves them alone."""
-    return {"confirm": True, "prompt": True} if policy == "accept" else None
+def declared(policy: DialogPolicy) -> dict[str, Any]:
+    """What the injected script answers on engines whose dialogs answer themselves; True is a prompt's default."""
+    accept = policy == "accept"
+    return {"confirm": accept, "prompt": True if accept else None}

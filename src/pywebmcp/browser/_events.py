@@ -121,6 +121,10 @@ class EventHub:
         self.streams: set[EventStream] = set()
         self._callbacks: dict[type[Any], dict[object, Callable[[Any], object]]] = {}
 
+    def wants(self, kind: type[Any]) -> bool:
+        """Whether anybody would hear an event of that kind."""
+        return bool(self.streams) or bool(self._callbacks.get(kind))
+
     def emit(self, event: PageEvent) -> None:
         """Delivers an event; a callback that raises is logged and disturbs nobody."""
         for stream in self.streams:

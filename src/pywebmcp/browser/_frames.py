@@ -236,18 +236,20 @@ class FrameTree:
         document.context_id = context["id"]
         if context.get("origin"):
             document.origin = _origin(context["origin"])
-        self._contexts[session][context["id"]] = document
+        if session in self._contexts:  # events still come after `close` and `forget`
+            self._contexts[session][context["id"]] = document
 
     def _context_destroyed(self, session: Session, params: dict[str, Any]) -> None:
-        document = self._contexts[session].pop(params["executionContextId"], None)
+        document = self._contexts.get(session, {}).pop(params["executionContextId"], None)
         if document and document.context_id == params["executionContextId"]:
             document.context_id = None
 
     def _contexts_cleared(self, session: Session) -> None:
-        for document in self._contexts[session].values():
+        contexts = self._contexts.get(session, {})
+        for document in contexts.values():
             document.context_id = None
             document.world_id = None
-        self._contexts[session].clear()
+        contexts.clear()
 
     def close(self, *, engine_lost: str | None = None) -> None:
         """The page is gone."""

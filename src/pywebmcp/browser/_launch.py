@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pywebmcp.browser._calls import CallHooks
-from pywebmcp.errors import EngineError, EngineNotFoundError, EngineStartError, UnsupportedError
+from pywebmcp.errors import EngineError, EngineNotFoundError, EngineStartError, ProtocolError, UnsupportedError
 from pywebmcp.types import EngineInfo, Mode
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ Engine = Literal["lightpanda", "chromium", "auto"]
 """Which engine to start; ``"auto"`` is Lightpanda where there is one, otherwise an installed Chromium."""
 
 CALL_TIMEOUT = 600.0
+LIGHTPANDA_PROBE = "LP.getMarkdown"
+METHOD_NOT_FOUND = -32601
 
 
 class Launcher:
@@ -268,13 +270,13 @@ async def _begin(
     try:
         told = await connection.send("Browser.getVersion")
         product = str(told.get("product", ""))
-        name, _, version = product.partition("/")
+        version = product.partition("/")[2]
         if running:
             info = EngineInfo(
                 name=running.name, version=_own_version(running.name) or version, executable=running.executable
             )
         else:
-            info = EngineInfo(name=_family(str(told.get("userAgent", "")), name), version=version)
+            info = EngineInfo(name=await _family(connection), version=version)
         browser = Browser(connection, info, setup, engine=running, dial=dial)
         if running and info.name == "chromium":
             await browser._watch_popups()
@@ -301,7 +303,10 @@ def _own_version(name: str) -> str | None:
         return None
 
 
-def _family(user_agent: str, product: str) -> str:
-    if "Lightpanda" in user_agent or "Lightpanda" in product:
-        return "lightpanda"
-    return "chromium"
+async def _family(connection: Connection) -> str:
+    """Which engine answers at an endpoint: Lightpanda calls itself a Chrome, but has a domain of its own."""
+    try:
+        await connection.send(LIGHTPANDA_PROBE, timeout=5)
+    except ProtocolError as error:
+        return "chromium" if error.number == METHOD_NOT_FOUND else "lightpanda"
+    return "lightpanda"

@@ -88,11 +88,13 @@ class Page:
             binding=setup.target.binding,
             find=self._frames.document_of_context,
             emit=self._hub.emit,
+            wants=self._hub.wants,
             changed=self._page_changed,
             named=self._frames.named,
+            prompt=lambda default: self._dialogs.told_default(default),
         )
         self._calls = Calls(
-            setup.id, capabilities, setup.hooks, emit=self._hub.emit, expired=lambda: self._dialogs.dismiss_open()
+            setup.id, capabilities, setup.hooks, hub=self._hub, abandoned=lambda: self._dialogs.dismiss_open()
         )
         self._dialogs = Dialogs(
             setup.dialogs, wait=capabilities.dialogs_wait, report=self._calls.report, asking=self._calls.asking
@@ -392,8 +394,8 @@ class Page:
             return
         self._closed = True
         self._frames.close(engine_lost="the page was closed")
-        self._hub.close()
         await self._calls.close()
+        self._hub.close()
         await self._dialogs.close()
         await self._targets.close()
         if self._targets.router:

@@ -86,10 +86,11 @@ class Router:
             return Response(self._html, content_type="text/html; charset=utf-8")
         if self._route is None:
             return None
-        answer: object = self._route(request)
-        if inspect.isawaitable(answer):
+        given: object = self._route(request)
+        answer: object = given
+        if inspect.isawaitable(given):
             async with asyncio.timeout(ROUTE_TIMEOUT):
-                answer = await answer
+                answer = await given
         if answer is not None and not isinstance(answer, Response):
             raise TypeError(f"a route callback returns a Response or None, not {type(answer).__name__}")
         return answer

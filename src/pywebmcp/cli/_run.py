@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CLEANUP", "run"]
 
+PATIENCE = 0.5
+"""Seconds before a person is told that the end takes a moment."""
 CLEANUP = 8.0
 """Seconds that an interrupted command has to cancel the page's work and to end its engine."""
 
@@ -46,6 +48,7 @@ async def _supervise(command: Callable[[Options], Coroutine[Any, Any, int]], opt
         received.append(number)
         if len(received) > 1:
             _force(number)
+        loop.call_later(PATIENCE, note, "interrupted: the page's work is being canceled; once more ends it at once")
         loop.call_later(CLEANUP, _force, number)
         work.cancel()
 

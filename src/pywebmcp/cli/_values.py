@@ -27,14 +27,13 @@ def read_json(argument: str | None) -> str | None:
     """
     if argument is None:
         return None
-    where = ""
+    where = "stdin: " if argument == "-" else f"{argument[1:]}: " if argument.startswith("@") else ""
+    text = argument
     try:
         if argument == "-":
-            where, text = "stdin: ", sys.stdin.buffer.read().decode("utf-8-sig")
+            text = sys.stdin.buffer.read().decode("utf-8-sig")
         elif argument.startswith("@"):
-            where, text = f"{argument[1:]}: ", Path(argument[1:]).read_text(encoding="utf-8-sig")
-        else:
-            text = argument
+            text = Path(argument[1:]).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UsageError(f"{where}{reason}") from None

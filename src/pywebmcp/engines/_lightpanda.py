@@ -58,7 +58,7 @@ class LightpandaOptions:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Added to every request, redirects included. Part of the command line: not for secrets."""
     cookie_file: str | os.PathLike[str] | None = None
-    """Cookies that each new connection starts with: JSON in CDP's form, or a Netscape ``cookies.txt``. May be missing."""
+    """Cookies that each connection starts with: JSON in CDP's form, or Netscape's ``cookies.txt``; may be missing."""
     cookie_jar: str | os.PathLike[str] | None = None
     """Where to save the cookies of a connection, as JSON, each time that one closes: the last to close wins, since each
     has its own. May be the same file as `cookie_file`."""

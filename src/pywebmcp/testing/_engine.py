@@ -26,8 +26,9 @@ from pywebmcp.wire._listeners import Listeners
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping
 
-    from pywebmcp.errors import WebMCPError
+    from pywebmcp.errors import EngineError
     from pywebmcp.testing._tools import ScriptedTool
+    from pywebmcp.wire._session import Done
 
     Site = Callable[[str], Iterable[ScriptedTool]]
 
@@ -137,11 +138,26 @@ class ScriptedEngine(Listeners):
         on_reply: Callable[[dict[str, Any]], None] | None = None,
     ) -> asyncio.Future[dict[str, Any]]:
         """Answers a command, by a future; see `Session.start`."""
+        reply: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+
+        def done(result: dict[str, Any], error: EngineError | None) -> None:
+            if reply.done():
+                return
+            if error:
+                reply.set_exception(error)
+                return
+            if on_reply:
+                on_reply(result)
+            reply.set_result(result)
+
+        self.request(method, params, done)
+        return reply
+
+    def request(self, method: str, params: Mapping[str, Any] | None, done: Done) -> None:
+        """Answers a command, by a call; see `Session.request`."""
         if self._closed:
             raise EngineCrashedError(f"{method}: the fake page's engine is gone")
-        reply = _Reply(on_reply)
-        self._answer(method, dict(params or {}), reply)
-        return reply.future
+        self._answer(method, dict(params or {}), _Reply(done))
 
     def post(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Takes a command whose reply nobody needs; see `Session.post`."""
@@ -176,8 +192,8 @@ class ScriptedEngine(Listeners):
         match method:
             case "Runtime.callFunctionOn":
                 self._call_host(params, reply)
-            case "Runtime.evaluate":
-                self._own(self._evaluated(params["expression"], reply))
+            case "Runtime.evaluate" if self._evaluate:
+                self._own(self._evaluated(self._evaluate, params["expression"], reply))
             case "Page.navigate":
                 reply.settle(self._navigated(params["url"]))
             case "Page.reload":
@@ -185,8 +201,10 @@ class ScriptedEngine(Listeners):
                 reply.settle({})
             case "Page.captureScreenshot":
                 reply.settle({})
+            case "Runtime.evaluate":
+                raise UnsupportedError("a fake page runs no JavaScript: give it evaluate=")
             case _:
-                reply.fail(UnsupportedError(f"{method}: a fake page has no browser"))
+                raise UnsupportedError(f"{method}: a fake page has no browser")
 
     def _own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work, name="pywebmcp fake page")
@@ -194,13 +212,10 @@ class ScriptedEngine(Listeners):
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _evaluated(self, expression: str, reply: _Reply) -> None:
+    @staticmethod
+    async def _evaluated(evaluate: Callable[[str], Any], expression: str, reply: _Reply) -> None:
         try:
-            if self._evaluate is None:
-                raise UnsupportedError("a fake page runs no JavaScript: give it evaluate=")
-            value = await _awaited(self._evaluate(expression))
-        except UnsupportedError as error:
-            reply.fail(error)
+            value = await _awaited(evaluate(expression))
         except Exception as error:  # noqa: BLE001 - boundary: it is what the page's script throws
             thrown = {"className": type(error).__name__, "description": f"{type(error).__name__}: {error}"}
             reply.settle({"exceptionDetails": {"exception": thrown}})
@@ -291,7 +306,7 @@ class ScriptedEngine(Listeners):
             self._destroy(document, gone)
 
     @staticmethod
-    def _destroy(document: ScriptedDocument, error: WebMCPError) -> None:
+    def _destroy(document: ScriptedDocument, error: EngineError) -> None:
         for execution in list(document.running.values()):
             execution.abandon(error)
         document.running.clear()
@@ -350,7 +365,7 @@ class ScriptedEngine(Listeners):
             return
         match found and found[1]:
             case "call":
-                self._call(document, *values, reply=reply)
+                self._call(document, tuple(values), reply)
             case "cancel":
                 reply.settle({"result": {"value": self._cancel(document, *values)}})
             case "foreign":
@@ -358,7 +373,8 @@ class ScriptedEngine(Listeners):
             case other:
                 raise NotImplementedError(f"the runtime's host.{other} has no scripted counterpart")
 
-    def _call(self, document: ScriptedDocument, number: int, invocation: str, text: str, *, reply: _Reply) -> None:
+    def _call(self, document: ScriptedDocument, params: tuple[int, str, str, bool], reply: _Reply) -> None:
+        number, invocation, text, told = params
         tool = document.tools.get(number)
         if tool is None:
             reply.settle({"result": {"value": "g"}})
@@ -368,9 +384,10 @@ class ScriptedEngine(Listeners):
         execution = document.running[invocation] = _Execution(number, tool.name, reply)
         execution.task = self._own(execution.run(tool, arguments))
         execution.task.add_done_callback(lambda _: document.running.pop(invocation, None))
-        # The callback starts, then the document fires `toolactivated`.
-        activated = {"t": "activated", "id": number, "name": tool.name, "invocation": invocation}
-        asyncio.get_running_loop().call_soon(self._tell, document, activated)
+        if told:
+            # The callback starts, then the document fires `toolactivated`.
+            activated = {"t": "activated", "id": number, "name": tool.name, "invocation": invocation}
+            asyncio.get_running_loop().call_soon(self._tell, document, activated)
 
     def _cancel(self, document: ScriptedDocument, invocation: str) -> bool:
         execution = document.running.pop(invocation, None)
@@ -395,23 +412,20 @@ class ScriptedEngine(Listeners):
 class _Reply:
     """The answer to one command; the first one counts."""
 
-    __slots__ = ("_on_reply", "future")
+    __slots__ = ("_done",)
 
-    def __init__(self, on_reply: Callable[[dict[str, Any]], None] | None) -> None:
-        self.future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._on_reply = on_reply
+    def __init__(self, done: Done) -> None:
+        self._done: Done | None = done
 
-    def settle(self, result: dict[str, Any]) -> bool:
-        if self.future.done():
+    def settle(self, result: dict[str, Any], error: EngineError | None = None) -> bool:
+        done, self._done = self._done, None
+        if done is None:
             return False
-        if self._on_reply:
-            self._on_reply(result)
-        self.future.set_result(result)
+        done(result, error)
         return True
 
-    def fail(self, error: WebMCPError) -> None:
-        if not self.future.done():
-            self.future.set_exception(error)
+    def fail(self, error: EngineError) -> None:
+        self.settle({}, error)
 
 
 class _Execution:
@@ -428,7 +442,7 @@ class _Execution:
     def settle(self, answer: str) -> bool:
         return self._reply.settle({"result": {"value": answer}})
 
-    def abandon(self, error: WebMCPError) -> None:
+    def abandon(self, error: EngineError) -> None:
         """Its document is gone."""
         self._reply.fail(error)
         self.stop()

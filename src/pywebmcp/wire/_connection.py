@@ -19,7 +19,7 @@ from websockets.asyncio.client import unix_connect as _ws_unix_connect
 from websockets.asyncio.connection import broadcast
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from pywebmcp.errors import EndpointRefusedError, EngineCrashedError, ProtocolError
+from pywebmcp.errors import EndpointRefusedError, EngineCrashedError, EngineError, ProtocolError
 from pywebmcp.wire._listeners import Listeners
 from pywebmcp.wire._session import DEFAULT_TIMEOUT
 from pywebmcp.wire._trace import Trace
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from websockets.asyncio.client import ClientConnection
+
+    from pywebmcp.wire._session import Done
 
 __all__ = ["Connection", "FlatSession", "connect"]
 
@@ -66,14 +68,15 @@ class FlatSession(Listeners):
         on_reply: Callable[[dict[str, Any]], None] | None = None,
     ) -> dict[str, Any]:
         """Sends a command and returns its result; see `Session.send`."""
-        waiter = self.start(method, params, on_reply=on_reply)
-        if timeout is None:
-            return await waiter
-        timer = self._root.loop.call_later(timeout, _expire, waiter, method, timeout)
+        waiter = self._root.loop.create_future()
+        ident = self._request(method, params, _filling(waiter, on_reply))
+        timer = None if timeout is None else self._root.loop.call_later(timeout, _expire, waiter, method, timeout)
         try:
             return await waiter
         finally:
-            timer.cancel()
+            self._root.pending.pop(ident, None)
+            if timer is not None:
+                timer.cancel()
 
     def start(
         self,
@@ -83,20 +86,26 @@ class FlatSession(Listeners):
         on_reply: Callable[[dict[str, Any]], None] | None = None,
     ) -> asyncio.Future[dict[str, Any]]:
         """Sends a command now and returns the future of its result; see `Session.start`."""
+        waiter: asyncio.Future[dict[str, Any]] = self._root.loop.create_future()
+        self._request(method, params, _filling(waiter, on_reply))
+        return waiter
+
+    def request(self, method: str, params: Mapping[str, Any] | None, done: Done) -> None:
+        """Sends a command now and calls `done` with its outcome; see `Session.request`."""
+        self._request(method, params, done)
+
+    def _request(self, method: str, params: Mapping[str, Any] | None, done: Done) -> int:
         if self._closed:
             raise self._crashed(method)
         root = self._root
         ident = root.next_id()
-        waiter: asyncio.Future[dict[str, Any]] = root.loop.create_future()
-        root.pending[ident] = (waiter, on_reply, self, method)
+        root.pending[ident] = (done, self, method)
         try:
             root.write(ident, method, params, self)
         except BaseException:
             del root.pending[ident]
             raise
-        # A waiter that its owner gives up (cancelled, expired) leaves the table at once.
-        waiter.add_done_callback(lambda _: root.pending.pop(ident, None))
-        return waiter
+        return ident
 
     def post(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Sends a command whose reply nobody needs; never raises."""
@@ -124,7 +133,7 @@ class Connection(FlatSession):
 
     Attributes:
         name: What the other side is called in messages and traces.
-        pending: The waiters of commands, by id: future, ``on_reply``, session. For this module's use.
+        pending: Commands on their way, by id: who is told, session, method. For this module's use.
         loop: The loop that it lives in.
     """
 
@@ -135,9 +144,7 @@ class Connection(FlatSession):
         self.name: Final = name
         self.loop: Final = asyncio.get_running_loop()
         self.next_id: Final = count(1).__next__
-        self.pending: Final[
-            dict[int, tuple[asyncio.Future[dict[str, Any]], Callable[[dict[str, Any]], None] | None, FlatSession, str]]
-        ] = {}
+        self.pending: Final[dict[int, tuple[Done, FlatSession, str]]] = {}
         self._socket = socket
         self._sessions: dict[str | None, FlatSession] = {None: self}
         self._detached: deque[str] = deque(maxlen=_REMEMBERED_DETACHED)
@@ -207,7 +214,12 @@ class Connection(FlatSession):
         if ident is not None:
             entry = self.pending.pop(ident, None)
             if entry is not None:
-                self._resolve(entry[0], entry[1], entry[3], message)
+                done, _, method = entry
+                error = message.get("error")
+                if error is None:
+                    _tell(done, message.get("result") or {}, None)
+                else:
+                    _tell(done, {}, _refused(method, error))
             return
         session = self._sessions.get(message.get("sessionId"))
         if session is None:
@@ -217,28 +229,6 @@ class Connection(FlatSession):
         if method == "Target.detachedFromTarget":
             self._detach(params.get("sessionId"))
         session.emit(method or "", params)
-
-    def _resolve(
-        self,
-        waiter: asyncio.Future[dict[str, Any]],
-        on_reply: Callable[[dict[str, Any]], None] | None,
-        method: str,
-        reply: dict[str, Any],
-    ) -> None:
-        if waiter.done():
-            return
-        error = reply.get("error")
-        if error is not None:
-            waiter.set_exception(_refused(method, error))
-            return
-        result = reply.get("result") or {}
-        if on_reply is not None:
-            try:
-                on_reply(result)
-            except Exception:  # boundary: the caller's callback must not stop the reader
-                logger.exception("an on_reply callback failed")
-        if not waiter.done():
-            waiter.set_result(result)
 
     def _detach(self, session_id: str | None) -> None:
         session = self._sessions.get(session_id) if session_id is not None else None
@@ -256,11 +246,10 @@ class Connection(FlatSession):
         if session._parent is not None:
             session._parent._children.discard(session)
         session._gone = reason
-        for ident, (waiter, _, owner, method) in tuple(self.pending.items()):
+        for ident, (done, owner, method) in tuple(self.pending.items()):
             if owner is session:
                 del self.pending[ident]
-                if not waiter.done():
-                    waiter.set_exception(session._crashed(method))
+                _tell(done, {}, session._crashed(method))
         session.end()
 
     def _finish(self, reason: str) -> None:
@@ -269,6 +258,32 @@ class Connection(FlatSession):
         self._end_session(self, reason)
         if self._trace is not None:
             self._trace.close()
+
+
+def _tell(done: Done, result: dict[str, Any], error: EngineError | None) -> None:
+    try:
+        done(result, error)
+    except Exception:  # boundary: the caller's callback must not stop the reader
+        logger.exception("a callback for a reply failed")
+
+
+def _filling(
+    waiter: asyncio.Future[dict[str, Any]], on_reply: Callable[[dict[str, Any]], None] | None
+) -> Callable[[dict[str, Any], EngineError | None], None]:
+    def done(result: dict[str, Any], error: EngineError | None) -> None:
+        if waiter.done():
+            return
+        if error is not None:
+            waiter.set_exception(error)
+            return
+        try:
+            if on_reply is not None:
+                on_reply(result)
+        finally:
+            if not waiter.done():
+                waiter.set_result(result)
+
+    return done
 
 
 def _expire(waiter: asyncio.Future[dict[str, Any]], method: str, timeout: float) -> None:

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from pywebmcp.errors import EngineCrashedError, ProtocolError, UnsupportedError
+from pywebmcp.errors import EngineCrashedError, EngineError, ProtocolError, UnsupportedError
 from pywebmcp.wire._listeners import Listeners
 from pywebmcp.wire._session import DEFAULT_TIMEOUT
 from pywebmcp.wire._trace import Trace
@@ -19,7 +19,7 @@ from pywebmcp.wire._trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
-    from pywebmcp.wire._session import Session
+    from pywebmcp.wire._session import Done, Session
 
 __all__ = ["PlaywrightCDPSession", "PlaywrightSession"]
 
@@ -126,6 +126,16 @@ class PlaywrightSession(Listeners):
         self._started.add(task)
         task.add_done_callback(self._started.discard)
         return task
+
+    def request(self, method: str, params: Mapping[str, Any] | None, done: Done) -> None:
+        """Sends a command and calls `done` with its outcome; see `Session.request`."""
+
+        def ended(reply: asyncio.Future[dict[str, Any]]) -> None:
+            error = None if reply.cancelled() else reply.exception()
+            if isinstance(error, EngineError):
+                done({}, error)
+
+        self.start(method, params, on_reply=lambda result: done(result, None)).add_done_callback(ended)
 
     def post(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Sends a command whose reply nobody needs; never raises."""

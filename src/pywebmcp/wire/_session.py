@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Mapping
 
+    from pywebmcp.errors import EngineError
+
+    Done = Callable[[dict[str, Any], EngineError | None], None]
+
 __all__ = ["DEFAULT_TIMEOUT", "Session"]
 
 DEFAULT_TIMEOUT = 30.0
@@ -66,6 +70,20 @@ class Session(Protocol):
         """Like `send` without a deadline: the command is on its way when this returns, the future is its reply.
 
         Whoever starts a command looks at the future's exception, or awaits it.
+
+        Raises:
+            EngineCrashedError: the connection is closed: nothing was sent.
+        """
+        ...
+
+    def request(self, method: str, params: Mapping[str, Any] | None, done: Done) -> None:
+        """Like `start` without a future: the leanest way, for calls.
+
+        Args:
+            method: The command.
+            params: Its parameters.
+            done: Called once, synchronously in the order of the engine's messages, with the result and None, or with
+                ``{}`` and the error.
 
         Raises:
             EngineCrashedError: the connection is closed: nothing was sent.

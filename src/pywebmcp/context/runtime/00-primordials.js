@@ -10,7 +10,9 @@
  * Values of the page keep the page's semantics: `JSON.stringify` honours its `toJSON`, as the engines' own implementations do.
  */
 
-const { apply, construct, defineProperty, deleteProperty, getOwnPropertyDescriptor, setPrototypeOf } = Reflect;
+const { apply, construct, deleteProperty, getOwnPropertyDescriptor, setPrototypeOf } = Reflect;
+/** @type {(object: object, key: PropertyKey, descriptor: any) => boolean} */
+const defineProperty = Reflect.defineProperty;
 /** @type {(method: Function) => (self: any, ...args: any[]) => any} */
 const uncurry = Function.prototype.bind.bind(Function.prototype.call);
 /** @type {(prototype: object, name: string) => (self: any) => any} */
@@ -18,7 +20,7 @@ const uncurryGetter = (prototype, name) => uncurry(getOwnPropertyDescriptor(prot
 
 const { freeze } = Object;
 const { stringify, parse } = JSON;
-const { iterator: symbolIterator, toStringTag: symbolToStringTag, species: symbolSpecies } = Symbol;
+const { iterator: symbolIterator, toStringTag: symbolToStringTag } = Symbol;
 
 const objectToString = uncurry(Object.prototype.toString);
 const symbolToString = uncurry(Symbol.prototype.toString);
@@ -69,6 +71,7 @@ const DOMException_ = DOMException;
 const URL_ = URL;
 const MessageChannel_ = MessageChannel;
 
+/** @type {any} */
 const realm = globalThis;
 const navigator_ = navigator;
 
@@ -80,13 +83,6 @@ const setListPrototype = (array, prototype) => {
   setPrototypeOf(array, prototype);
   return array;
 };
-
-/**
- * A promise for Python alone. The inspector reads `then` of what it awaits; here that is always the original.
- */
-class HostPromise extends Promise_ {}
-defineProperty(HostPromise.prototype, "then", { __proto__: null, value: Promise_.prototype.then });
-defineProperty(HostPromise, symbolSpecies, { __proto__: null, value: HostPromise });
 
 const startPort = uncurry(MessagePort.prototype.start);
 const postToPort = uncurry(MessagePort.prototype.postMessage);

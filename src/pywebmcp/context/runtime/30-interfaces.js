@@ -24,6 +24,7 @@ function begin(context, method, missing) {
 }
 
 class ModelContext extends EventTarget_ {
+  // @ts-expect-error: an illegal constructor makes nothing
   constructor() {
     throw new TypeError_("Illegal constructor");
   }

@@ -4,7 +4,7 @@
 
 /**
  * @typedef {{ id: number, state: State, name: string, title: string | null, description: string, schema: string, output: string,
- *   annotations: Record<string, boolean> | null, exposed: string[] | null, execute: Function, signal: AbortSignal | null, alive: boolean }} Registration
+ *   annotations: Record<string, boolean> | null, exposed: string[] | null, execute: Function, signal: AbortSignal | null, alive: boolean, __proto__?: null }} Registration
  */
 
 /** @type {Map<number, Registration>} */

@@ -20,13 +20,14 @@ function createExecution(registration, invocation, settle) {
 
 /**
  * FACTS A 3.6: the callback starts, then `toolactivated` fires.
- * @param {Registration} registration @param {object} input @param {string | null} invocation @param {Settle} settle @returns {Execution}
+ * @param {Registration} registration @param {object} input @param {string | null} invocation @param {Settle} settle
+ * @param {boolean} told whether Python wants to hear that it started @returns {Execution}
  */
-function start(registration, input, invocation, settle) {
+function start(registration, input, invocation, settle, told) {
   const execution = createExecution(registration, invocation, settle);
   const signal = signalOf(execution.controller);
   run(execution, () => apply(registration.execute, undefined, [input, { signal }]), false);
-  send({ __proto__: null, t: "activated", id: registration.id, name: registration.name, invocation });
+  if (told) send({ __proto__: null, t: "activated", id: registration.id, name: registration.name, invocation });
   fire(registration.state, new ToolActivatedEvent("toolactivated", { __proto__: null, toolName: registration.name }));
   return execution;
 }

@@ -6,9 +6,12 @@
 const host = {
   __proto__: null,
 
-  /** @param {number} id @param {string} invocation @param {string} argsText @returns {Promise<string>} */
-  call(id, invocation, argsText) {
-    return new HostPromise((resolve) => {
+  /**
+   * @param {number} id @param {string} invocation @param {string} argsText
+   * @param {boolean} told whether Python wants the message that it started @returns {Promise<string>}
+   */
+  call(id, invocation, argsText, told) {
+    return new Promise_((resolve) => {
       const registration = mapGet(registrations, id);
       if (registration === undefined || !isAlive(registration) || !isFullyActive(registration.state)) {
         resolve("g");
@@ -16,7 +19,7 @@ const host = {
       }
       const input = parseObject(argsText);
       if (input === null) resolve("a");
-      else start(registration, input, invocation, (kind, text) => resolve(kind + text));
+      else start(registration, input, invocation, (kind, text) => resolve(kind + text), told);
     });
   },
 
@@ -40,14 +43,14 @@ const host = {
 
   /** @returns {Promise<string>} */
   foreign() {
-    return new HostPromise((resolve) => {
+    return new Promise_((resolve) => {
       listForeign(resolve);
     });
   },
 
   /** @param {string} name as listed by the last foreign() @param {string} invocation @param {string} argsText @returns {Promise<string>} */
   callForeign(name, invocation, argsText) {
-    return new HostPromise((resolve) => callForeignTool(name, invocation, argsText, resolve));
+    return new Promise_((resolve) => callForeignTool(name, invocation, argsText, resolve));
   },
 
   /** Reserved for what crosses documents. @returns {boolean} */

@@ -7,12 +7,14 @@ error, ``g`` registration gone, ``a`` arguments are not an object, ``c`` cancele
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from pywebmcp.errors import (
     CallCanceledError,
     DocumentUnloadedError,
     EngineCrashedError,
+    EngineError,
     InvalidArgumentsError,
     OutcomeUnknownError,
     ProtocolError,
@@ -26,40 +28,42 @@ from pywebmcp.values import deepjson, results
 from pywebmcp.values.quoting import quote
 
 if TYPE_CHECKING:
-    import asyncio
-
     from pywebmcp.context._documents import Run
 
 __all__ = ["cancel_by_function", "fail_from_reply", "start_by_function", "tool_failed"]
 
+REFUSED_SHAPE = re.compile(r"(failed to parse|invalid) input (argument|object|string)", re.IGNORECASE)
+"""How model contexts say that they wanted JSON text and got an object, or the other way round (Chromium 150-156)."""
 
-def start_by_function(run: Run, function: str, tool: int | str) -> None:
+
+def start_by_function(run: Run, function: str, tool: int | str, *, told: bool = True) -> None:
     """Sends a run as one awaited ``Runtime.callFunctionOn``; its reply is the outcome.
 
     Args:
         run: The run; its id and arguments are handed over as the 2nd and 3rd argument.
         function: A JavaScript function expression that resolves with an answer as described above.
         tool: What names the tool to that function, its 1st argument.
+        told: Whether anybody listens for the start of tools, its 4th argument: one message less a call if not.
     """
     document = run.registration.document
-    reply = document.session.start(
+
+    def done(result: dict[str, Any], error: EngineError | None) -> None:
+        if error is None:
+            settle_from_text(run, result)
+        else:
+            fail_from_reply(run, error)
+
+    document.session.request(
         "Runtime.callFunctionOn",
         {
             "functionDeclaration": function,
             "executionContextId": document.context_id,
-            "arguments": [{"value": tool}, {"value": run.id}, {"value": run.arguments_json}],
+            "arguments": [{"value": tool}, {"value": run.id}, {"value": run.arguments_json}, {"value": told}],
             "awaitPromise": True,
             "returnByValue": True,
         },
-        on_reply=lambda result: settle_from_text(run, result),
+        done,
     )
-    reply.add_done_callback(lambda done: _failed(run, done))
-
-
-def _failed(run: Run, done: asyncio.Future[dict[str, Any]]) -> None:
-    error = None if done.cancelled() else done.exception()
-    if error is not None:
-        fail_from_reply(run, error)
 
 
 async def cancel_by_function(run: Run, function: str, timeout: float) -> bool:
@@ -133,7 +137,7 @@ def settle_from_text(run: Run, result: dict[str, Any]) -> None:
         run.fail(ToolFailedError(f"the tool {name} ran and its answer cannot be read: {quote(error)}"))
 
 
-def _thrown(run: Run, text: str) -> ToolFailedError:
+def _thrown(run: Run, text: str) -> ToolFailedError | UnsupportedError:
     members = deepjson.loads(text)
     if not isinstance(members, dict):
         return tool_failed(run, None)
@@ -143,10 +147,17 @@ def _thrown(run: Run, text: str) -> ToolFailedError:
         message=str(members.get("message") or ""),
         stack=stack if isinstance(stack, str) else None,
     )
+    if run.registration.surface.kind == "page" and REFUSED_SHAPE.search(page_error.message):
+        # Most likely it refused how the arguments were handed over; a tool's own code may say the same.
+        return UnsupportedError(
+            f"the page's own model context refused the call of {quote(run.registration.name)}: "
+            f"{quote(page_error.message)}",
+            ran="unknown",
+        )
     return tool_failed(run, page_error, unserializable=members.get("kind") == "unserializable")
 
 
-def fail_from_reply(run: Run, error: BaseException) -> None:
+def fail_from_reply(run: Run, error: EngineError) -> None:
     """Ends a run whose command was answered with an error, or never.
 
     A context that is gone before the call reached it means that nothing ran; one that went away during the call
@@ -169,7 +180,5 @@ def fail_from_reply(run: Run, error: BaseException) -> None:
         run.fail(
             OutcomeUnknownError(f"the engine or its connection died while the tool {name} ran; it may have had effects")
         )
-    elif isinstance(error, WebMCPError):
-        run.fail(error)
     else:
         run.fail(OutcomeUnknownError(f"the call of {name} ended unexpectedly: {quote(error)}"))

@@ -28,9 +28,9 @@ from pywebmcp.values.quoting import quote
 from pywebmcp.values.schemas import read_schema
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable
 
+    from pywebmcp.errors import EngineError
     from pywebmcp.types import PageEvent
     from pywebmcp.wire import Session
 
@@ -180,7 +180,9 @@ class NativeSurface:
         if not details["secure"] and not details["has"]:
             return "insecure context: WebMCP needs https, or http on localhost"
         if not details["has"]:
-            return "the browser has no document.modelContext here: start it with --enable-features=WebMCP, or use mode='auto'"
+            return (
+                "the browser has no document.modelContext: use mode='auto', or start it with --enable-features=WebMCP"
+            )
         if details.get("denied"):
             return (
                 f'the document may not use tools: {quote(details["denied"])} (a cross-origin frame needs allow="tools")'
@@ -207,13 +209,12 @@ class NativeSurface:
     def start(self, run: Run) -> None:
         """Sends ``WebMCP.invokeTool``; the outcome is the event ``toolResponded`` with the id that it answers."""
         registration = run.registration
-        reply = self._session.start(
+        self._session.request(
             "WebMCP.invokeTool",
             {"frameId": registration.document.frame_id, "toolName": registration.name, "input": run.arguments},
-            on_reply=lambda result: self._claim(run, str(result.get("invocationId"))),
+            lambda result, error: self._refused(run, error) if error else self._claim(run, str(result["invocationId"])),
         )
         self._unclaimed += 1
-        reply.add_done_callback(lambda done: self._refused(run, done))
 
     def _claim(self, run: Run, invocation: str) -> None:
         """Binds the browser's id to the run, before any event that names it is dispatched."""
@@ -232,10 +233,7 @@ class NativeSurface:
         if self._unclaimed == 0:
             self._early.clear()
 
-    def _refused(self, run: Run, done: asyncio.Future[dict[str, Any]]) -> None:
-        error = None if done.cancelled() else done.exception()
-        if error is None:
-            return
+    def _refused(self, run: Run, error: EngineError) -> None:
         self._forget_one()
         if isinstance(error, ProtocolError) and error.number is not None:
             name = quote(run.registration.name)

@@ -38,8 +38,10 @@ class RuntimeSurface:
         binding: The name of the binding that it talks through.
         find: Gives the living document of an execution context.
         emit: Takes the events that pages cause.
+        wants: Whether anybody listens for events of a kind.
         changed: Told when a document's own model context (a page's polyfill) changed.
         named: Told the name of a document's frame, which not every engine tells.
+        prompt: Told the default text of the prompt that opens next.
     """
 
     kind: Literal["runtime"] = "runtime"
@@ -51,16 +53,20 @@ class RuntimeSurface:
         binding: str,
         find: Callable[[Session, int], Document | None],
         emit: Callable[[PageEvent], None],
+        wants: Callable[[type], bool],
         changed: Callable[[Document], None],
         named: Callable[[Document, str], None],
+        prompt: Callable[[str], None],
     ) -> None:
         self.handle = handle
         self.binding = binding
         self._find = find
         self._emit = emit
+        self._wants = wants
         self._changed = changed
         self._named = named
-        self._call = f"(i,n,a)=>{handle}.call(i,n,a)"
+        self._prompt = prompt
+        self._call = f"(i,n,a,t)=>{handle}.call(i,n,a,t)"
         self._cancel = f"(n)=>{handle}.cancel(n)"
 
     def listen(self, session: Session) -> None:
@@ -96,6 +102,9 @@ class RuntimeSurface:
                     document.remove(registration)
             case "activated" | "canceled" as what:
                 self._lifecycle(document, message, ToolActivated if what == "activated" else ToolCanceled)
+            case "dialog":
+                if isinstance(default := message.get("default"), str):
+                    self._prompt(default)
             case "changed":
                 self._changed(document)
             case _:
@@ -157,7 +166,7 @@ class RuntimeSurface:
 
     def start(self, run: Run) -> None:
         """Sends the call as one awaited evaluate; its reply is the outcome."""
-        start_by_function(run, self._call, run.registration.id)
+        start_by_function(run, self._call, run.registration.id, told=self._wants(ToolActivated))
 
     async def cancel(self, run: Run, timeout: float) -> bool:
         """Aborts the tool's signal."""
