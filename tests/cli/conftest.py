@@ -135,11 +135,13 @@ async def start_raw() -> AsyncIterator[Callable[..., Awaitable[asyncio.subproces
     """Starts ``webmcp`` and leaves it running."""
     processes: list[asyncio.subprocess.Process] = []
 
-    async def start(*arguments: object, stdout: int = asyncio.subprocess.PIPE) -> asyncio.subprocess.Process:
+    async def start(
+        *arguments: object, stdin: int = asyncio.subprocess.DEVNULL, stdout: int = asyncio.subprocess.PIPE
+    ) -> asyncio.subprocess.Process:
         process = await asyncio.create_subprocess_exec(
             WEBMCP,
             *map(str, arguments),
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=stdin,
             stdout=stdout,
             stderr=asyncio.subprocess.PIPE,
             env=environment(),

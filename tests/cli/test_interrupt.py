@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -70,3 +71,24 @@ async def test_ctrl_c_while_it_waits_for_a_tool(started: Any, cli: Path, site: A
     assert (ran.code, ran.out) == (130, "")
     assert "interrupted" in ran.err
     assert "Traceback" not in ran.err
+
+
+async def test_ctrl_c_while_it_reads_stdin(start_raw: Any, outcomes: Path) -> None:
+    reading, writing = os.pipe()
+    try:
+        process = await start_raw("call", outcomes, "add", "-", stdin=reading)
+        os.write(writing, b"{" + b" " * 200_000)  # more than the pipe holds: it is being read
+        for _ in range(20):  # a signal just before the system call is noticed with the next one
+            process.send_signal(signal.SIGINT)
+            try:
+                async with asyncio.timeout(1):
+                    await process.wait()
+                    break
+            except TimeoutError:
+                continue
+        _, err = await process.communicate()
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert process.returncode == 130
+    assert b"Traceback" not in err

@@ -147,3 +147,16 @@ async def test_a_reader_that_goes_away_is_no_error(start_raw: Any, outcomes: Pat
     assert process.returncode == 0
     assert b"Traceback" not in err
     assert b"BrokenPipe" not in err
+
+
+async def test_a_full_disk_is_told(start_raw: Any, outcomes: Path) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    try:
+        process = await start_raw("tools", outcomes, stdout=full)
+        async with asyncio.timeout(50):
+            _, err = await process.communicate()
+    finally:
+        os.close(full)
+    assert process.returncode == 2
+    assert b"cannot write to stdout: No space left on device" in err
+    assert b"Traceback" not in err

@@ -151,7 +151,7 @@ def test_a_denial_ends_with_6(
     async def deny(options: Options) -> int:
         raise error
 
-    monkeypatch.setattr(call, "call_tool", deny)
+    monkeypatch.setattr(call, "prepare_call", lambda options: deny)  # pyright: ignore[reportUnknownLambdaType]
     assert command.main(["call", "page", "tool", "--json"]) == code
     out, err = capsys.readouterr()
     assert f'"code":"{error.code}"' in out

@@ -131,6 +131,22 @@ async def test_a_window_that_outlives_its_empty_document_says_hello_again(open_c
     assert [t["name"] for t in json.loads(await page.host("snapshot", context=context))["tools"]] == ["loaded"]
 
 
+async def test_a_tool_of_the_empty_document_is_gone_as_soon_as_another_one_is_in_its_window(
+    open_chromium: Open,
+) -> None:
+    page = await open_chromium()
+    h = page.handle
+    body = f"<!doctype html><script>parent.early = [{h}.call(1, 'i', '{{}}'), {h}.snapshot()]</script>"
+    page.responses["https://example.com/f"] = {"body": body}
+    called, snapshot = await page.run(
+        """const f = document.createElement("iframe"); f.src = "/f"; document.documentElement.append(f);
+        f.contentDocument.modelContext.registerTool(tool("early"));
+        await new Promise((r) => f.onload = r); return Promise.all(early)"""
+    )
+    assert called == "g"
+    assert json.loads(snapshot)["tools"] == []
+
+
 async def test_the_context_of_a_removed_frame_is_not_active(open_document: Open) -> None:
     page = await open_document()
     assert (
@@ -193,7 +209,7 @@ async def test_a_navigation_ends_a_pending_call_with_its_context(open_document: 
     reply = await page.connection.post(
         "Runtime.callFunctionOn",
         {
-            "functionDeclaration": f"() => {page.handle}.call(1, 'i', '{{}}')",
+            "functionDeclaration": f"() => {page.handle}.call(1, 'i', '{{}}', true)",
             "executionContextId": page.context,
             "awaitPromise": True,
         },

@@ -357,6 +357,22 @@ async def test_executions_of_one_tool_run_in_parallel(open_document: Open) -> No
     ) == ["1", "2", "3"]
 
 
+async def test_a_finished_call_leaves_nothing_behind(open_chromium: Open) -> None:
+    page = await open_chromium()
+    await page.run(
+        """window.refs = []; window.long = new AbortController();
+        await add("a", { execute: (_, { signal }) => { refs.push(new WeakRef(signal)); return 1; } });
+        await mc.executeTool(await handle("a"), {}, { signal: long.signal });
+        await mc.executeTool(await handle("a"));"""
+    )
+    assert await page.call("a") == "v1"
+    for _ in range(50):
+        await page.command("HeapProfiler.collectGarbage")
+        if await page.evaluate("refs.every((r) => r.deref() === undefined)"):
+            break
+    assert await page.evaluate("refs.map((r) => r.deref() === undefined)") == [True] * 3
+
+
 async def test_python_does_not_see_a_call_of_the_page_as_its_own(open_document: Open) -> None:
     page = await open_document()
     await page.run("add('a', {execute: () => new Promise(() => {})}); mc.executeTool(await handle('a'))")

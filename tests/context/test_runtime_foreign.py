@@ -90,6 +90,15 @@ async def test_the_dialect_is_chosen_by_length_and_then_by_the_type_of_the_schem
     assert await page.evaluate("calls") == [["string", True]]
 
 
+async def test_one_parameter_means_an_object_whatever_the_schema(open_document: Open) -> None:
+    source = OBJECTS.replace("inputSchema: t.inputSchema", "inputSchema: JSON.stringify(t.inputSchema)")
+    page = await open_document(page_with(source, PLACES["a data property of document"]))
+    listing = json.loads(await page.host("foreign"))
+    assert (listing["length"], listing["tools"][0]["schemaText"]) == (1, True)
+    assert await page.host("callForeign", "echo", "i", '{"a":1}') == 's{"a":1}'
+    assert await page.evaluate("calls") == [["object", True]]
+
+
 async def test_an_object_schema_means_an_object_whatever_the_length(open_document: Open) -> None:
     source = OBJECTS.replace("input = {}, options = {}", "input, options")
     page = await open_document(page_with(source, PLACES["a data property of document"]))
@@ -213,6 +222,16 @@ async def test_a_replaced_context_is_told_when_the_document_is_parsed_or_loaded_
     assert [m["t"] for m in page.messages()] == ["hello", "changed"]
     page = await open_document("<!doctype html><script src=/none></script>")
     assert [m["t"] for m in page.messages()] == ["hello"]
+
+
+async def test_a_context_that_is_replaced_while_the_document_loads_is_told(open_document: Open) -> None:
+    replace = "Object.defineProperty(document, 'modelContext', {value: {}, configurable: true});"
+    undo = "delete document.modelContext;"
+    on_parsed = "addEventListener('DOMContentLoaded', () => { %s });"
+    page = await open_document(page_with(on_parsed % replace))
+    await page.until_message("changed")
+    page = await open_document(page_with(replace, on_parsed % undo))
+    assert [m["t"] for m in page.messages()] == ["hello", "changed"]
 
 
 async def test_tools_of_a_wrapper_around_ours_are_not_listed_twice(open_document: Open) -> None:

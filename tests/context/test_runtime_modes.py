@@ -137,6 +137,18 @@ async def test_declared_answers_are_given_and_the_engine_still_reports_the_dialo
     assert [(d["type"], d["message"]) for d in opened[:2]] == [("confirm", "sure?"), ("prompt", "name?")]
 
 
+async def test_the_default_text_of_a_prompt_is_told_and_can_be_the_answer(open_lightpanda: Open) -> None:
+    page = await open_lightpanda(dialogs={"confirm": False, "prompt": True})
+    assert await page.evaluate("[prompt('name?', 'Ann'), prompt('?', 5), prompt('?'), prompt(), confirm('x')]") == [
+        "Ann",
+        "5",
+        "",
+        "",
+        False,
+    ]
+    assert [m["default"] for m in page.of_type("dialog")] == ["Ann", "5", "", ""]
+
+
 async def test_a_wrapped_dialog_looks_like_the_original(open_lightpanda: Open) -> None:
     shape = """["confirm", "prompt"].map((n) => { const d = Object.getOwnPropertyDescriptor(window, n);
       return [d.writable, d.enumerable, d.configurable, d.value.name, d.value.length, "prototype" in d.value]; })"""

@@ -95,7 +95,7 @@ class Script:
     """A Python of its own, which says ``key value`` lines."""
 
     def __init__(self, code: str, *, new_group: bool) -> None:
-        prelude = "import asyncio, os, signal, sys, threading, time\nfrom pywebmcp.engines import *\n"
+        prelude = "import asyncio, atexit, os, signal, sys, threading, time\nfrom pywebmcp.engines import *\n"
         prelude += "from pywebmcp.engines import start_lightpanda, start_chromium\n"
         prelude += "def say(*words): print(*words, flush=True)\n"
         self.process = subprocess.Popen(

@@ -85,6 +85,7 @@ async def test_an_engine_that_writes_without_end_neither_blocks_nor_fills_the_me
     assert "exit code 4" in str(caught.value)
     assert "done" in str(caught.value)
     assert len(str(caught.value)) < 10_000
+    assert len(running._process.tail()) <= 64 * 1024
 
 
 async def test_a_graceful_end_is_tried_first_where_something_is_to_be_saved(

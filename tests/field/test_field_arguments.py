@@ -12,7 +12,7 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from tests.field.conftest import Fails, Html, Launch, Open
+    from .conftest import Fails, Html, Launch, Open
 
 CATALOG = {
     "type": "object",

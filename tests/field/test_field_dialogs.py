@@ -12,7 +12,7 @@ import pywebmcp
 from pywebmcp import Dialog
 
 if TYPE_CHECKING:
-    from tests.field.conftest import Fails, Html, Launch, Open
+    from .conftest import Fails, Html, Launch, Open
 
 URL = "https://example.com/"
 CONFIRM = Dialog(type="confirm", message="Delete everything?")

@@ -11,7 +11,7 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from tests.field.conftest import Fails, Open
+    from .conftest import Fails, Open
 
 
 def names(tools: list[pywebmcp.Tool]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Field problem 35: under a strict content security policy the model context is there at parse time; nothing is weakened."""
+"""Field problem 35: under a strict content security policy the model context is there at parse time, unweakened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from tests.field.conftest import Fails, Html, Launch, Open
+    from .conftest import Fails, Html, Launch, Open
 
 URL = "https://example.com/"
 
@@ -20,7 +20,7 @@ POLICY = "default-src 'none'; script-src 'nonce-r4nd'; require-trusted-types-for
 WATCHED = (
     f"""<!doctype html><meta charset=utf-8><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 """
-     """
+    """
 <script nonce="r4nd">
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (e) => violations.push(e.effectiveDirective));

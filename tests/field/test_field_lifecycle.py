@@ -10,7 +10,7 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from tests.field.conftest import Begin, Fails, Open, Until
+    from .conftest import Begin, Fails, Open, Until
 
 
 def names(tools: list[pywebmcp.Tool]) -> list[str]:

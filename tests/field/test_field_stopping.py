@@ -16,7 +16,7 @@ import pywebmcp
 from pywebmcp.values.quoting import quote
 
 if TYPE_CHECKING:
-    from tests.field.conftest import Begin, Fails, Launch, Open, Until
+    from .conftest import Begin, Fails, Launch, Open, Until
 
 Complaints = Callable[[], list[str]]
 

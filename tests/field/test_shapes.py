@@ -11,7 +11,7 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from tests.field.conftest import Html, Open
+    from .conftest import Html, Open
 
 MC = "const mc = document.modelContext ?? navigator.modelContext;"
 

@@ -417,6 +417,17 @@ async def test_evaluate_is_answered_by_the_script() -> None:
             await page.evaluate("boom")
 
 
+async def test_a_crash_wakes_whoever_waits_for_an_evaluation() -> None:
+    page = FakePage(evaluate=lambda _: asyncio.Event().wait())
+    evaluation = asyncio.create_task(page.evaluate("forever"))
+    await asyncio.sleep(0)
+    page.crash()
+    with pytest.raises(pywebmcp.EngineCrashedError):
+        await evaluation
+    await page.close()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
 async def test_what_only_a_browser_can_is_refused() -> None:
     async with FakePage() as page:
         with pytest.raises(pywebmcp.UnsupportedError, match="runs no JavaScript"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pywebmcp.errors import EndpointRefusedError, EngineCrashedError, ProtocolError
+from pywebmcp.errors import EndpointRefusedError, EngineCrashedError, EngineError, ProtocolError
 from pywebmcp.wire import Connection, connect
 
 if TYPE_CHECKING:
@@ -133,6 +133,71 @@ async def test_a_post_works_in_a_canceled_task_and_never_raises(connection: Conn
     assert (await browser.command())["method"] == "Test.cleanup"
     await connection.close()
     connection.post("Test.closed")
+
+
+async def test_a_started_command_is_on_its_way_before_anybody_waits(
+    connection: Connection, browser: FakeBrowser
+) -> None:
+    seen: list[dict[str, Any]] = []
+    first = connection.start("Test.first", {"n": 1}, on_reply=seen.append)
+    refused = connection.start("Test.refused")
+    assert [(await browser.command())["method"] for _ in range(2)] == ["Test.first", "Test.refused"]
+    await browser.say({"id": 1, "result": {"ok": 1}}, {"id": 2, "error": {"code": -32000, "message": "no"}})
+    assert await within(first) == {"ok": 1}
+    assert seen == [{"ok": 1}]
+    with pytest.raises(ProtocolError):
+        await within(refused)
+    assert connection.pending == {}
+
+
+async def test_a_request_hears_of_its_outcome_once_and_in_order(
+    connection: Connection, browser: FakeBrowser, settled: Settled, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen: list[Any] = []
+    connection.on("Test.event", lambda params: seen.append("event"))
+
+    def faulty(result: dict[str, Any], error: EngineError | None) -> None:
+        raise RuntimeError("boo")
+
+    connection.request("Test.a", None, lambda result, error: seen.append((result, error)))
+    connection.request("Test.b", {}, lambda result, error: seen.append((result, type(error))))
+    connection.request("Test.c", {}, faulty)
+    for _ in range(3):
+        await browser.command()
+    await browser.say(
+        {"id": 1, "result": {"n": 1}},
+        {"method": "Test.event"},
+        {"id": 2, "error": {"code": 1, "message": "no"}},
+        {"id": 3, "result": {}},
+        {"id": 1, "result": {"n": "again"}},
+    )
+    await settled(connection, browser)
+    assert seen == [({"n": 1}, None), "event", ({}, ProtocolError)]
+    assert "callback" in caplog.text
+
+
+async def test_a_callback_that_asks_again_while_the_connection_dies_finds_it_closed(
+    connection: Connection, browser: FakeBrowser
+) -> None:
+    child = connection.child("S")
+    outcomes: list[str] = []
+
+    def again(result: dict[str, Any], error: EngineError | None) -> None:
+        assert isinstance(error, EngineCrashedError)
+        for session in (connection, child, connection.child("new"), child.child("newer")):
+            try:
+                session.request("Test.again", None, again)
+            except EngineCrashedError:
+                outcomes.append("refused")
+
+    child.request("Test.first", None, again)
+    connection.request("Test.second", None, again)
+    await browser.command()
+    connection.abort()
+    assert outcomes == ["refused"] * 8
+    assert connection.pending == {}
+    with pytest.raises(EngineCrashedError):
+        connection.start("Test.more")
 
 
 # --- order --------------------------------------------------------------------------------------------------

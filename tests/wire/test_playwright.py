@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pywebmcp.errors import EngineCrashedError, ProtocolError, UnsupportedError
+from pywebmcp.errors import EngineCrashedError, EngineError, ProtocolError, UnsupportedError
 from pywebmcp.wire import PlaywrightSession
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ async def test_the_end_wakes_waiters_tells_once_and_lets_go_of_the_page(ending: 
     await asyncio.sleep(0)
     source, event = ending.split()
     (cdp if source == "session" else page).emit(event, page)
+    session._on_end(page)
     with pytest.raises(EngineCrashedError):
         async with asyncio.timeout(WAIT):
             await task
@@ -142,6 +143,34 @@ async def test_posts_run_and_their_failures_are_nobodys_concern() -> None:
     await session.close()
     assert cdp.detached
     assert session.closed
+
+
+async def test_started_commands_and_requests_hear_of_their_outcome() -> None:
+    cdp = FakeCDPSession()
+    session = PlaywrightSession(cdp)
+    seen: list[Any] = []
+    assert await session.start("Test.start", {"n": 1}, on_reply=seen.append) == {"method": "Test.start"}
+    assert seen == [{"method": "Test.start"}]
+    told = asyncio.Event()
+
+    def done(result: dict[str, Any], error: EngineError | None) -> None:
+        seen.append((result, error))
+        told.set()
+
+    session.request("Test.request", None, done)
+    async with asyncio.timeout(WAIT):
+        await told.wait()
+    assert seen[1:] == [({"method": "Test.request"}, None)]
+    told.clear()
+    cdp.answer = never
+    session.request("Test.pending", None, done)
+    await asyncio.sleep(0)
+    cdp.emit("close", cdp)
+    async with asyncio.timeout(WAIT):
+        await told.wait()
+    assert isinstance(seen[2][1], EngineCrashedError)
+    with pytest.raises(EngineCrashedError):
+        session.request("Test.more", None, done)
 
 
 async def test_nested_sessions_are_unsupported() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -251,8 +252,8 @@ def _spawn(
     try:
         return lightpanda()
     except EngineNotFoundError as missing:
-        if engine == "lightpanda" and executable is not None:
-            raise
+        if executable is not None or os.environ.get("PYWEBMCP_LIGHTPANDA"):
+            raise  # a certain one was asked for
         try:
             running = chromium()
         except EngineNotFoundError:

@@ -45,24 +45,24 @@ def _main(arguments: list[str]) -> int:
         from pywebmcp.cli._parser import parse
 
         options = parse(arguments)
+        if isinstance(options, str):
+            emit(options)
+            return 0
+        command = _command(options)
     except UsageError as error:
         report(error, as_json="--json" in arguments)
         return exit_code(error)
-    if isinstance(options, str):
-        emit(options)
-        return 0
     if options.verbose:
         import logging
 
-        logging.basicConfig(
-            level=logging.DEBUG, stream=sys.stderr, format="%(relativeCreated)6d ms %(name)s: %(message)s"
-        )
+        form = "%(relativeCreated)6d ms %(name)s: %(message)s"
+        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr, format=form)
         for name in ("asyncio", "websockets"):
             logging.getLogger(name).setLevel(logging.WARNING)
     try:
         from pywebmcp.cli._run import run
 
-        return run(_command(options.command), options)
+        return run(command, options)
     except Exception:  # noqa: BLE001 - boundary: a fault of ours must not look like an outcome of the tool
         import traceback
 
@@ -70,19 +70,21 @@ def _main(arguments: list[str]) -> int:
         return BUG
 
 
-def _command(name: str) -> Callable[[Options], Coroutine[Any, Any, int]]:
-    if name == "tools":
-        from pywebmcp.cli._tools import list_tools
+def _command(options: Options) -> Callable[[Options], Coroutine[Any, Any, int]]:
+    match options.command:
+        case "tools":
+            from pywebmcp.cli._tools import list_tools
 
-        return list_tools
-    if name == "call":
-        from pywebmcp.cli._call import call_tool
+            return list_tools
+        case "call":
+            from pywebmcp.cli._call import prepare_call
 
-        return call_tool
-    if name == "doctor":
-        from pywebmcp.cli._doctor import diagnose
+            return prepare_call(options)
+        case "doctor":
+            from pywebmcp.cli._doctor import diagnose
 
-        return diagnose
-    from pywebmcp.cli._demo import tour
+            return diagnose
+        case _:
+            from pywebmcp.cli._demo import tour
 
-    return tour
+            return tour

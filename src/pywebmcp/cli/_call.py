@@ -18,11 +18,13 @@ from pywebmcp.types import InvocationStatus
 from pywebmcp.values.quoting import quote
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from pywebmcp.browser import Invocation, Page
     from pywebmcp.cli._parser import Options
     from pywebmcp.types import Tool, ToolResult
 
-__all__ = ["call_tool"]
+__all__ = ["prepare_call"]
 
 FAILED = 1
 GLANCE = 0.1
@@ -31,20 +33,32 @@ YIELD = 1.5
 """Seconds that a page has to hear of a cancel before the command ends without it."""
 
 
-async def call_tool(options: Options) -> int:
-    """Calls the tool and prints its result; 1 when the result says ``isError``."""
+def prepare_call(options: Options) -> Callable[[Options], Coroutine[Any, Any, int]]:
+    """Reads the arguments and PAGE, outside of any event loop: stdin may take its time, and Ctrl-C ends it.
+
+    Returns:
+        The command: it calls the tool and prints its result; 1 when the result says ``isError``.
+
+    Raises:
+        UsageError: the arguments or PAGE cannot be read.
+    """
     text = read_json(options.arguments)
     pairs = read_pairs(options.pairs)
     target = read_target(options.page or "")
-    with Progress() as progress:
-        async with opened(options, progress, target=target, timeout=max(options.timeout or 0, OPEN_TIMEOUT)) as opening:
-            page = opening.page
-            tool = await _find(page, options, progress)
-            arguments = _arguments(text, pairs, tool)
-            progress.step(f"calling {tool.name}")
-            result = await _call(page, tool, arguments, options)
-            progress.clear()
-            return _print(result, options)
+
+    async def call_tool(options: Options) -> int:
+        limit = max(options.timeout or 0, OPEN_TIMEOUT)
+        with Progress() as progress:
+            async with opened(options, progress, target=target, timeout=limit) as opening:
+                page = opening.page
+                tool = await _find(page, options, progress)
+                arguments = _arguments(text, pairs, tool)
+                progress.step(f"calling {tool.name}")
+                result = await _call(page, tool, arguments, options)
+                progress.clear()
+                return _print(result, options)
+
+    return call_tool
 
 
 async def _find(page: Page, options: Options, progress: Progress) -> Tool:

@@ -39,7 +39,7 @@ from pywebmcp.errors import (
     WebMCPError,
 )
 
-__all__ = ["BUG", "DONE", "AwaitingSubmissionError", "UsageError", "error_json", "exit_code"]
+__all__ = ["AwaitingSubmissionError", "BUG", "DONE", "UsageError", "error_json", "exit_code"]
 
 DONE = 0
 BUG = 70

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -20,10 +21,10 @@ _STACK_LINES = 6
 _PROBLEMS = 20
 
 
-def is_terminal(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO | None) -> bool:
     """Whether a person looks at this stream, on a terminal that understands control sequences."""
     try:
-        return stream.isatty() and os.environ.get("TERM") != "dumb"
+        return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
     except ValueError:  # closed
         return False
 
@@ -31,7 +32,7 @@ def is_terminal(stream: TextIO) -> bool:
 class Style:
     """Colours for one stream; plain text where it is no terminal or ``NO_COLOR`` (https://no-color.org) is set."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO | None) -> None:
         self._on = is_terminal(stream) and not os.environ.get("NO_COLOR")
 
     def bold(self, text: str) -> str:
@@ -63,15 +64,25 @@ class Style:
 
 
 def emit(text: str) -> None:
-    """Writes data and a newline to stdout. A reader that closed its end (``| head -1``) has had enough: no error."""
+    """Writes data and a newline to stdout. A reader that closed its end (``| head -1``) has had enough: no error.
+
+    Raises:
+        UsageError: stdout cannot be written, for example because its disk is full.
+    """
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - started with stdout closed (``>&-``)
+        return
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # What is still buffered would fail again when Python exits.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+        if not isinstance(error, BrokenPipeError):
+            from pywebmcp.cli._exits import UsageError
+
+            raise UsageError(f"cannot write to stdout: {error.strerror or error}") from None
 
 
 def emit_json(value: Any) -> None:
@@ -87,11 +98,7 @@ def emit_json(value: Any) -> None:
 
 def note(text: str) -> None:
     """Writes a line for the person to stderr; page text in it is made harmless."""
-    try:
-        sys.stderr.write(harmless(text) + "\n")
-        sys.stderr.flush()
-    except (BrokenPipeError, ValueError):
-        pass
+    _stderr(harmless(text))
 
 
 def report(error: WebMCPError | UsageError, *, as_json: bool) -> None:
@@ -127,8 +134,7 @@ def _about(error: WebMCPError) -> str:
 
 def _stderr(line: str) -> None:
     """Like `note`, for lines that are harmless already and may hold colours."""
-    try:
+    # Nobody reads it (closed, or started without one): what is only for people is then for nobody.
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
-    except (BrokenPipeError, ValueError):
-        pass

@@ -31,7 +31,10 @@ def read_json(argument: str | None) -> str | None:
     text = argument
     try:
         if argument == "-":
-            text = sys.stdin.buffer.read().decode("utf-8-sig")
+            if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - started with stdin closed (``<&-``)
+                raise UsageError("stdin is closed")
+            # Piece by piece: between two of them Python notices Ctrl-C.
+            text = b"".join(iter(lambda: sys.stdin.buffer.read1(65536), b"")).decode("utf-8-sig")
         elif argument.startswith("@"):
             text = Path(argument[1:]).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:

@@ -122,6 +122,7 @@ class Registration:
         "alive",
         "annotations",
         "autosubmit",
+        "completed",
         "declarative",
         "description",
         "document",
@@ -167,6 +168,8 @@ class Registration:
         self.autosubmit = autosubmit
         self.exposed_to = exposed_to
         self.warnings = input.warnings + output.warnings
+        self.completed = False
+        """True once the native surface has asked for what CDP leaves out."""
         self.source: object = None
         """What a surface that lists by comparison read it from."""
         self.alive = True
@@ -205,6 +208,7 @@ class Document:
 
     __slots__ = (
         "alive",
+        "asked",
         "context_id",
         "foreign",
         "frame_id",
@@ -214,6 +218,7 @@ class Document:
         "loader_id",
         "origin",
         "overflowed",
+        "problem",
         "registrations",
         "registry",
         "runs",
@@ -247,6 +252,10 @@ class Document:
         """The execution context of the page's own scripts."""
         self.world_id: int | None = None
         """Our isolated world in it, once made (native surface)."""
+        self.asked = False
+        """True once its native model context has been asked for its details."""
+        self.problem: str | None = None
+        """Why it has no usable native model context, as far as that was asked."""
         self.hello: str | None = None
         """What the injected script said it is: runtime, native, off, insecure; None before it spoke."""
         self.foreign = False

@@ -185,6 +185,8 @@ class EngineProcess:
                     await exited.wait()
             if self._exit_code is None:
                 logger.warning("%s (process %d) does not end although it was killed", self.name, self.pid)
+            else:
+                self._waiter.join(KILL_TIMEOUT)  # it told us as the last thing it does
         finally:
             self.kill()
             unsubscribe()

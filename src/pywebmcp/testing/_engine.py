@@ -8,7 +8,6 @@ deadlines, cancellation and errors.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import itertools
 import json
 import logging
@@ -18,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urlsplit
 
 from pywebmcp.errors import EngineCrashedError, ProtocolError, UnsupportedError
-from pywebmcp.testing._tools import Received, ToolFailed
+from pywebmcp.testing._execution import Execution, Reply, awaited
+from pywebmcp.testing._tools import Received
 from pywebmcp.values import deepjson
 from pywebmcp.wire import DEFAULT_TIMEOUT
 from pywebmcp.wire._listeners import Listeners
@@ -69,7 +69,7 @@ class ScriptedDocument:
         self.origin = _origin(url)
         self.secure = _is_secure(url)
         self.tools: dict[int, ScriptedTool] = {}
-        self.running: dict[str, _Execution] = {}
+        self.running: dict[str, Execution] = {}
         self.next_number = itertools.count(1).__next__
 
     def number_of(self, name: str) -> int | None:
@@ -97,6 +97,7 @@ class ScriptedEngine(Listeners):
         "_site",
         "_tasks",
         "_top",
+        "_waiting",
         "received",
     )
 
@@ -112,6 +113,7 @@ class ScriptedEngine(Listeners):
         self._ids = itertools.count(1)
         self._dialogs: deque[asyncio.Future[bool | str | None]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: set[Reply] = set()
 
     # --- the session -----------------------------------------------------------------------------------------
 
@@ -157,7 +159,12 @@ class ScriptedEngine(Listeners):
         """Answers a command, by a call; see `Session.request`."""
         if self._closed:
             raise EngineCrashedError(f"{method}: the fake page's engine is gone")
-        self._answer(method, dict(params or {}), _Reply(done))
+        reply = Reply(done, self._waiting)
+        try:
+            self._answer(method, dict(params or {}), reply)
+        except BaseException:
+            self._waiting.discard(reply)
+            raise
 
     def post(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Takes a command whose reply nobody needs; see `Session.post`."""
@@ -173,10 +180,11 @@ class ScriptedEngine(Listeners):
 
     def abort(self) -> None:
         """The engine dies; see `Session.abort`."""
-        if not self.end():
+        if self._closed:
             return
-        for document in self._frames.values():
-            self._destroy(document, EngineCrashedError("the fake page's engine died"))
+        for reply in list(self._waiting):
+            reply.fail(EngineCrashedError("the fake page's engine died"))
+        self.end()
         for task in self._tasks:
             task.cancel()
 
@@ -188,7 +196,7 @@ class ScriptedEngine(Listeners):
             if stubborn:
                 log.warning("%d handlers of a fake page do not end when they are canceled", len(stubborn))
 
-    def _answer(self, method: str, params: dict[str, Any], reply: _Reply) -> None:
+    def _answer(self, method: str, params: dict[str, Any], reply: Reply) -> None:
         match method:
             case "Runtime.callFunctionOn":
                 self._call_host(params, reply)
@@ -213,9 +221,9 @@ class ScriptedEngine(Listeners):
         return task
 
     @staticmethod
-    async def _evaluated(evaluate: Callable[[str], Any], expression: str, reply: _Reply) -> None:
+    async def _evaluated(evaluate: Callable[[str], Any], expression: str, reply: Reply) -> None:
         try:
-            value = await _awaited(evaluate(expression))
+            value = await awaited(evaluate(expression))
         except Exception as error:  # noqa: BLE001 - boundary: it is what the page's script throws
             thrown = {"className": type(error).__name__, "description": f"{type(error).__name__}: {error}"}
             reply.settle({"exceptionDetails": {"exception": thrown}})
@@ -355,7 +363,7 @@ class ScriptedEngine(Listeners):
 
     # --- what the host object does ---------------------------------------------------------------------------
 
-    def _call_host(self, params: dict[str, Any], reply: _Reply) -> None:
+    def _call_host(self, params: dict[str, Any], reply: Reply) -> None:
         here = (each for each in self._frames.values() if each.context_id == params["executionContextId"])
         document = next(here, None)
         found = HOST_FUNCTION.search(params["functionDeclaration"])
@@ -373,7 +381,7 @@ class ScriptedEngine(Listeners):
             case other:
                 raise NotImplementedError(f"the runtime's host.{other} has no scripted counterpart")
 
-    def _call(self, document: ScriptedDocument, params: tuple[int, str, str, bool], reply: _Reply) -> None:
+    def _call(self, document: ScriptedDocument, params: tuple[int, str, str, bool], reply: Reply) -> None:
         number, invocation, text, told = params
         tool = document.tools.get(number)
         if tool is None:
@@ -381,7 +389,7 @@ class ScriptedEngine(Listeners):
             return
         arguments: dict[str, Any] = deepjson.loads(text)
         self.received.append(Received(tool=tool.name, arguments=arguments))
-        execution = document.running[invocation] = _Execution(number, tool.name, reply)
+        execution = document.running[invocation] = Execution(number, tool.name, reply)
         execution.task = self._own(execution.run(tool, arguments))
         execution.task.add_done_callback(lambda _: document.running.pop(invocation, None))
         if told:
@@ -407,77 +415,6 @@ class ScriptedEngine(Listeners):
         params: dict[str, Any] = {"url": self._frames[self._top].url, "type": kind, "message": message}
         self.emit("Page.javascriptDialogOpening", {**params, "defaultPrompt": default or ""})
         return await answer
-
-
-class _Reply:
-    """The answer to one command; the first one counts."""
-
-    __slots__ = ("_done",)
-
-    def __init__(self, done: Done) -> None:
-        self._done: Done | None = done
-
-    def settle(self, result: dict[str, Any], error: EngineError | None = None) -> bool:
-        done, self._done = self._done, None
-        if done is None:
-            return False
-        done(result, error)
-        return True
-
-    def fail(self, error: EngineError) -> None:
-        self.settle({}, error)
-
-
-class _Execution:
-    """One call of one scripted tool; whoever settles it first wins."""
-
-    __slots__ = ("_reply", "number", "task", "tool_name")
-
-    def __init__(self, number: int, tool_name: str, reply: _Reply) -> None:
-        self.number = number
-        self.tool_name = tool_name
-        self.task: asyncio.Task[None] | None = None
-        self._reply = reply
-
-    def settle(self, answer: str) -> bool:
-        return self._reply.settle({"result": {"value": answer}})
-
-    def abandon(self, error: EngineError) -> None:
-        """Its document is gone."""
-        self._reply.fail(error)
-        self.stop()
-
-    def stop(self) -> None:
-        if self.task:
-            self.task.cancel()
-
-    async def run(self, tool: ScriptedTool, arguments: dict[str, Any]) -> None:
-        try:
-            value = await _awaited(tool.handler(arguments))
-        except ToolFailed as thrown:
-            self.settle(_failure("threw", thrown.name, thrown.message, thrown.stack))
-            return
-        except asyncio.CancelledError:
-            self.settle(_failure("threw", "AbortError", "the handler canceled itself"))
-            raise
-        except Exception as error:  # boundary: it is what the page's callback throws
-            log.debug("the handler of %r raised", tool.name, exc_info=True)
-            self.settle(_failure("threw", type(error).__name__, str(error)))
-            return
-        try:
-            text = deepjson.dumps(value)
-        except (TypeError, ValueError) as error:
-            self.settle(_failure("unserializable", type(error).__name__, str(error)))
-            return
-        self.settle("v" + text)
-
-
-async def _awaited(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
-
-
-def _failure(kind: str, name: str, message: str, stack: str | None = None) -> str:
-    return "e" + deepjson.dumps({"kind": kind, "name": name, "message": message, "stack": stack})
 
 
 def _origin(url: str) -> str:

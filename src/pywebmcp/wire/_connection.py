@@ -124,6 +124,15 @@ class FlatSession(Listeners):
         """Cuts the whole connection, at once and without a farewell."""
         self._root.abort()
 
+    def family(self) -> list[FlatSession]:
+        """The session and all below it, the deepest first."""
+        return [*(each for child in self._children for each in child.family()), self]
+
+    def shut(self, reason: str) -> None:
+        """Closes the session for the connection that owns it; `tell_end` tells its listeners."""
+        self._gone = reason
+        self._closed = True
+
     def _crashed(self, method: str) -> EngineCrashedError:
         return EngineCrashedError(f"{method}: {self._gone}")
 
@@ -174,7 +183,7 @@ class Connection(FlatSession):
         if session is None:
             session = FlatSession(self, parent, session_id)
             if self._closed or session_id in self._detached:
-                session.end()
+                session.shut("the target detached")
             else:
                 self._sessions[session_id] = session
                 parent._children.add(session)
@@ -238,19 +247,24 @@ class Connection(FlatSession):
             self._detached.append(session_id)
 
     def _end_session(self, session: FlatSession, reason: str) -> None:
-        for child in tuple(session._children):
-            self._end_session(child, reason)
-        if session is not self:
-            self._sessions.pop(session.session_id, None)
-            self._detached.append(session.session_id or "")
+        """Ends a session and those below it: first all are closed, then waiters hear of it, then handlers.
+
+        So whatever a callback does, it finds them closed and leaves nothing behind that nobody would wake.
+        """
+        ending = session.family()
+        for each in ending:
+            each.shut(reason)
+            if each is not self:
+                self._sessions.pop(each.session_id, None)
+                self._detached.append(each.session_id or "")
         if session._parent is not None:
             session._parent._children.discard(session)
-        session._gone = reason
         for ident, (done, owner, method) in tuple(self.pending.items()):
-            if owner is session:
+            if owner in ending:
                 del self.pending[ident]
-                _tell(done, {}, session._crashed(method))
-        session.end()
+                _tell(done, {}, owner._crashed(method))
+        for each in ending:
+            each.tell_end()
 
     def _finish(self, reason: str) -> None:
         if self._closed:

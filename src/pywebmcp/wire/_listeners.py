@@ -81,11 +81,15 @@ class Listeners:
         if self._closed:
             return False
         self._closed = True
+        self.tell_end()
+        return True
+
+    def tell_end(self) -> None:
+        """Tells those who wait for the end, and forgets everybody. Only for a session that is marked as over."""
         handlers, self._closed_handlers = self._closed_handlers, ()
         self._handlers.clear()
         for handler in handlers:
             _call(handler)
-        return True
 
 
 def _call(handler: Callable[[], None]) -> None:

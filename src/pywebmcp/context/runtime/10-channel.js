@@ -1,5 +1,13 @@
 /**
  * The channel to Python: one binding, one JSON text a message. The binding is taken out of the page's sight here, before a script of the page runs.
+ *
+ * Messages, told apart by `t`; ids count up from 1 in each window and are never used again:
+ *  - hello {surface, origin, secure, name}: first of all, and again when another document comes into the same window (then nothing is registered)
+ *  - add {id, name, description, title?, schema?, output?, annotations?, exposed?}: schemas as JSON text, annotations as given by the page
+ *  - remove {id}
+ *  - activated, canceled {id, name, invocation}: invocation is null for a call by a script of the page
+ *  - changed {}: the page put a model context of its own in place of this one, or its own one fired `toolchange`
+ *  - dialog {default}: the default text of the prompt that the engine reports next
  */
 
 /** @type {((text: string) => void) | undefined} */

@@ -53,7 +53,7 @@ function isAlive(registration) {
   return registration.alive;
 }
 
-/** FACTS A 3.1 @param {State} state @param {any} tool @param {any} options @returns {Promise<undefined>} */
+/** The steps of registerTool(), in the order of the specification. @param {State} state @param {any} tool @param {any} options @returns {Promise<undefined>} */
 function registerTool(state, tool, options) {
   const { annotations, description, execute, inputSchema, name, outputSchema, title } = toTool(tool);
   const dictionary = toDictionary(options, "ModelContextRegisterToolOptions") ?? { __proto__: null };
@@ -91,7 +91,7 @@ function registerTool(state, tool, options) {
   });
 }
 
-/** FACTS A 3.2, bound to the registration and not to its name. @param {Registration} registration */
+/** The steps of unregistering, bound to the registration and not to its name. @param {Registration} registration */
 function unregister(registration) {
   if (!registration.alive) return;
   forget(registration);
@@ -135,7 +135,7 @@ function sortedTools(state) {
   return arraySort(living, (a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** FACTS A 3.4 @param {State} state @param {any} options @returns {Promise<object[]>} */
+/** The steps of getTools(). @param {State} state @param {any} options @returns {Promise<object[]>} */
 function getTools(state, options) {
   const dictionary = toDictionary(options, "ModelContextGetToolOptions") ?? { __proto__: null };
   const givenOrigins = dictionary.fromOrigins;

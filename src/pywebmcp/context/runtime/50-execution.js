@@ -19,7 +19,7 @@ function createExecution(registration, invocation, settle) {
 }
 
 /**
- * FACTS A 3.6: the callback starts, then `toolactivated` fires.
+ * The tool execute steps, in the order of the browsers and the web platform tests: the callback starts, then `toolactivated` fires.
  * @param {Registration} registration @param {object} input @param {string | null} invocation @param {Settle} settle
  * @param {boolean} told whether Python wants to hear that it started @returns {Execution}
  */
@@ -68,7 +68,7 @@ function finish(execution) {
   return true;
 }
 
-/** FACTS A 3.7: the tool's signal aborts (always with an AbortError of its own), then `toolcancel` fires. @param {Execution} execution */
+/** Cancels a pending execution: the tool's signal aborts (always with an AbortError of its own), then `toolcancel` fires. @param {Execution} execution */
 function cancel(execution) {
   if (!finish(execution)) return false;
   const { registration, invocation } = execution;
@@ -125,10 +125,10 @@ function parseObject(text) {
   }
 }
 
-/** FACTS A 3.5, for tools of this document. @param {State} state @param {any} tool @param {any} inputObject @param {any} options @returns {Promise<string>} */
+/** The steps of executeTool(), for tools of this document. @param {State} state @param {any} tool @param {any} inputObject @param {any} options @returns {Promise<string>} */
 function executeTool(state, tool, inputObject, options) {
   const key = toRegisteredTool(tool);
-  if (inputObject !== undefined && !isObject(inputObject)) throw new TypeError_("invalid input object: value is not an object");
+  if (inputObject !== undefined && !isObject(inputObject)) throw typeError("invalid input object: value is not an object");
   const dictionary = toDictionary(options, "ModelContextExecuteToolOptions");
   const signal = toSignal(dictionary === null ? undefined : dictionary.signal);
 
@@ -168,7 +168,7 @@ function executeTool(state, tool, inputObject, options) {
         const why = registration === undefined ? `Tool not found: ${key.name}` : "Failed to parse input arguments";
         reject(domException(why, "UnknownError"));
       } else {
-        execution = start(registration, input, null, settle);
+        execution = start(registration, input, null, settle, true);
       }
     });
   });

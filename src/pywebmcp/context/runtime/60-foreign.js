@@ -43,7 +43,7 @@ function subscribe(context) {
   }
 }
 
-/** Lists the page's own context as the JSON text of CHANNEL. @param {(text: string) => void} resolve */
+/** Lists the page's own context as the JSON text of host.foreign(). @param {(text: string) => void} resolve */
 async function listForeign(resolve) {
   foreignTools = new Map_();
   const context = findForeign();

@@ -40,18 +40,23 @@ log = logging.getLogger("pywebmcp.context")
 
 WORLD = "pywebmcp"
 
-DETAILS = """(async () => {
+GET_TOOLS_WAIT = 300
+"""Milliseconds that a document's own ``getTools()`` may take: on Chromium 156 it never settles in some documents of
+pages with frames (7 of 120 loads of a page with four), which otherwise work."""
+
+DETAILS = f"""(async () => {{
   const context = document.modelContext ?? navigator.modelContext;
-  if (!context) return JSON.stringify({secure: isSecureContext, has: false, tools: []});
-  const tools = [];
-  try {
-    for (const {name, title, origin, outputSchema, window: owner} of await context.getTools())
-      if (owner === undefined || owner === window) tools.push({name, title, origin, outputSchema});
-  } catch (error) {
-    return JSON.stringify({secure: isSecureContext, has: true, denied: `${error.name}: ${error.message}`, tools});
-  }
-  return JSON.stringify({secure: isSecureContext, has: true, tools});
-})()"""
+  const secure = isSecureContext, tools = [];
+  if (!context) return JSON.stringify({{secure, has: false, tools}});
+  try {{
+    const late = new Promise((resolve) => setTimeout(resolve, {GET_TOOLS_WAIT}, []));
+    for (const {{name, title, origin, outputSchema, window: owner}} of await Promise.race([context.getTools(), late]))
+      if (owner === undefined || owner === window) tools.push({{name, title, origin, outputSchema}});
+  }} catch (error) {{
+    return JSON.stringify({{secure, has: true, denied: `${{error.name}}: ${{error.message}}`, tools}});
+  }}
+  return JSON.stringify({{secure, has: true, tools}});
+}})()"""
 
 HIDDEN = """(() => {
   const context = document.modelContext ?? navigator.modelContext;
@@ -149,45 +154,44 @@ class NativeSurface:
                 document.remove(registration)
 
     async def complete(self, document: Document, timeout: float) -> str | None:
-        """Adds what CDP leaves out to the registrations of a document.
+        """Adds what CDP leaves out to the registrations of a document; asks only when something is missing.
 
         Returns:
             Why the document has no usable model context; None where it has one, or did not answer in time.
         """
+        mine = [registration for registration in document.registrations.values() if registration.surface is self]
+        if document.asked and all(registration.completed for registration in mine):
+            return document.problem
         try:
-            if document.world_id is None:
-                made = await self._session.send(
-                    "Page.createIsolatedWorld", {"frameId": document.frame_id, "worldName": WORLD}, timeout=timeout
-                )
-                document.world_id = int(made["executionContextId"])
-            reply = await self._session.send(
-                "Runtime.evaluate",
-                {"expression": DETAILS, "contextId": document.world_id, "awaitPromise": True, "returnByValue": True},
-                timeout=timeout,
-            )
-            details = json.loads(reply["result"]["value"])
+            details = await self._ask(document, timeout)
         except (WebMCPError, KeyError, ValueError, RecursionError) as error:
             # A document that is busy, navigating or crashing is listed from what CDP told.
             log.debug("no details of %s: %s", quote(document.url), error)
-            return None
+            return document.problem
+        document.asked = True
+        document.problem = _problem(details)
+        for registration in mine:
+            registration.completed = True
         for tool in details["tools"]:
             registration = document.find(tool["name"], self.kind)
-            if registration is None:
-                continue
-            registration.title = text_or_none(tool.get("title"))
-            if tool.get("outputSchema") is not None:
-                registration.output = read_schema(tool["outputSchema"])
-        if not details["secure"] and not details["has"]:
-            return "insecure context: WebMCP needs https, or http on localhost"
-        if not details["has"]:
-            return (
-                "the browser has no document.modelContext: use mode='auto', or start it with --enable-features=WebMCP"
+            if registration is not None:
+                registration.title = text_or_none(tool.get("title"))
+                if tool.get("outputSchema") is not None:
+                    registration.output = read_schema(tool["outputSchema"])
+        return document.problem
+
+    async def _ask(self, document: Document, timeout: float) -> dict[str, Any]:
+        if document.world_id is None:
+            made = await self._session.send(
+                "Page.createIsolatedWorld", {"frameId": document.frame_id, "worldName": WORLD}, timeout=timeout
             )
-        if details.get("denied"):
-            return (
-                f'the document may not use tools: {quote(details["denied"])} (a cross-origin frame needs allow="tools")'
-            )
-        return None
+            document.world_id = int(made["executionContextId"])
+        reply = await self._session.send(
+            "Runtime.evaluate",
+            {"expression": DETAILS, "contextId": document.world_id, "awaitPromise": True, "returnByValue": True},
+            timeout=timeout,
+        )
+        return json.loads(reply["result"]["value"])
 
     async def hidden(self, document: Document, timeout: float) -> bool:
         """Whether the page's scripts see another object than the browser's at ``document.modelContext``."""
@@ -366,3 +370,14 @@ def _page_error(remote: dict[str, Any]) -> PageError:
     if not colon or " " in name:
         name, message = str(remote.get("className", "Error")), head
     return PageError(name=name, message=message, stack=description)
+
+
+def _problem(details: dict[str, Any]) -> str | None:
+    """Why a document has no usable model context, from what it said of itself."""
+    if not details["secure"] and not details["has"]:
+        return "insecure context: WebMCP needs https, or http on localhost"
+    if not details["has"]:
+        return "the browser has no document.modelContext: use mode='auto', or give it --enable-features=WebMCP"
+    if details.get("denied"):
+        return f'the document may not use tools: {quote(details["denied"])} (a cross-origin frame needs allow="tools")'
+    return None

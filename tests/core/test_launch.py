@@ -1,0 +1,90 @@
+"""Starting browsers: what is refused, what falls back, what is told."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pywebmcp
+from pywebmcp.engines import _find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ADD = """<script>(document.modelContext ?? navigator.modelContext).registerTool(
+  {name: "add", description: "d", execute: () => 1})</script>"""
+
+
+async def test_a_machine_without_lightpanda_falls_back_to_an_installed_chromium_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(_find, "_in_wheel", lambda: None)
+    with caplog.at_level(logging.WARNING, "pywebmcp"):
+        async with pywebmcp.launch() as browser:
+            assert browser.engine.name == "chromium"
+            page = await browser.open("https://example.com/", html=ADD)
+            assert (await page.call("add")).value == 1
+    assert "using the installed Chromium" in caplog.text
+
+
+async def test_a_missing_executable_is_engine_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for engine in ("lightpanda", "chromium"):
+        with pytest.raises(pywebmcp.EngineNotFoundError) as caught:
+            await pywebmcp.launch(engine, executable=tmp_path / "missing")
+        assert "missing" in str(caught.value)
+        assert caught.value.ran == "no"
+    monkeypatch.setenv("PYWEBMCP_LIGHTPANDA", str(tmp_path / "missing"))
+    with pytest.raises(pywebmcp.EngineNotFoundError):
+        await pywebmcp.launch()
+
+
+async def test_an_executable_that_is_no_browser_is_engine_start() -> None:
+    with pytest.raises(pywebmcp.EngineStartError):
+        await pywebmcp.launch("lightpanda", executable="/bin/false")
+
+
+@pytest.mark.parametrize(
+    "options", [{"engine": "netscape"}, {"mode": "magic"}, {"dialogs": "maybe"}, {"storage_state": {"cookies": 5}}]
+)
+async def test_a_wrong_option_is_a_value_error_that_names_it(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"engine=|mode=|dialogs=|storage state"):
+        async with pywebmcp.launch(**options) as browser:
+            await browser.open("https://example.com/", html="<p>")
+
+
+async def test_native_mode_on_lightpanda_is_unsupported_and_leaves_nothing_running() -> None:
+    with pytest.raises(pywebmcp.UnsupportedError, match="auto"):
+        await pywebmcp.launch("lightpanda", mode="native")
+
+
+async def test_an_asking_hook_is_unsupported_where_dialogs_answer_themselves() -> None:
+    async with pywebmcp.launch(dialogs=lambda _: True) as browser:
+        with pytest.raises(pywebmcp.UnsupportedError, match="chromium"):
+            await browser.open("https://example.com/", html="<p>")
+
+
+async def test_a_closed_browser_opens_nothing(engine: str, start: Callable[..., Any]) -> None:
+    browser = await start(engine)
+    page = await browser.open("https://example.com/", html=ADD)
+    await browser.close()
+    await browser.close()
+    assert page.closed
+    with pytest.raises(pywebmcp.EngineError):
+        await browser.open("https://example.com/", html=ADD)
+
+
+async def test_a_screenshot_is_a_png(engine: str, start: Callable[..., Any]) -> None:
+    async with await start(engine) as browser:
+        page = await browser.open("https://example.com/", html="<h1>hello</h1>")
+        assert (await page.screenshot()).startswith(b"\x89PNG")
+
+
+async def test_supported_says_what_feature_detection_would(engine: str, start: Callable[..., Any]) -> None:
+    async with await start(engine) as browser:
+        page = await browser.open("https://example.com/", html="<p>")
+        assert await page.supported() is True
+        await page.goto("http://plain.example/", html="<p>")
+        assert await page.supported() is False
