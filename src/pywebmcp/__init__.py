@@ -155,6 +155,7 @@ _HOMES = {
         "ToolsChanged",
     ),
 }
+_SUBMODULES = ("errors", "sync", "testing", "types")
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -220,6 +221,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"pywebmcp.{name}")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'pywebmcp' has no attribute {name!r}")

@@ -23,6 +23,7 @@ __all__ = [
     "EngineInfo",
     "EventsLost",
     "Frame",
+    "ImageContent",
     "InvocationSettled",
     "InvocationStatus",
     "Mode",
@@ -42,7 +43,6 @@ __all__ = [
     "ToolCanceled",
     "ToolResult",
     "ToolsChanged",
-    "ImageContent",
 ]
 
 Mode = Literal["auto", "native", "runtime", "off"]

@@ -12,6 +12,8 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conftest import Open
 
 MC = "(document.modelContext ?? navigator.modelContext)"
@@ -108,6 +110,7 @@ async def test_a_tool_that_throws_is_tool_failed_with_the_page_s_error(open_page
     assert (error.page_error.name, error.page_error.message) == ("RangeError", "too far")
     assert error.origin == "https://example.com"
     assert error.invocation_id
+    assert error.page_error.stack.count("\n") == 1, "only the page's own lines"
 
 
 async def test_a_tool_that_rejects_with_a_string_is_tool_failed(open_page: Open) -> None:
@@ -170,6 +173,44 @@ async def test_cancelling_the_task_is_not_swallowed_and_aborts_the_page_s_signal
         await task
     await page.call("says_error")
     assert await page.evaluate("log") == ["aborted: AbortError"]
+
+
+async def test_a_call_that_a_hook_holds_back_and_that_is_canceled_is_never_sent(
+    engine: str, start: Callable[..., Any]
+) -> None:
+    held, go_on = asyncio.Event(), asyncio.Event()
+
+    async def before(_tool: str, _arguments: dict[str, Any]) -> None:
+        held.set()
+        await go_on.wait()
+
+    async with await start(engine, hooks=pywebmcp.CallHooks(before=[before])) as browser:
+        page = await browser.open("https://example.com/", html=TOOLS)
+        invocation = await page.invoke("strict", {"n": 1})
+        async with asyncio.timeout(5):
+            await held.wait()
+            canceling = asyncio.ensure_future(invocation.cancel())
+            await asyncio.sleep(0)
+            go_on.set()
+            assert await canceling
+        error = await caught(invocation.result(), pywebmcp.CallCanceledError)
+        assert error.ran == "no"
+        assert await page.evaluate("log") == []
+
+
+@pytest.mark.parametrize("timeout", [-2, float("nan")])
+async def test_a_deadline_that_is_no_time_is_a_value_error(open_page: Open, timeout: float) -> None:
+    page = await open_page(TOOLS)
+    with pytest.raises(ValueError, match="timeout"):
+        await page.call("gone", timeout=timeout)
+
+
+async def test_waiting_for_a_tool_ends_with_its_page(open_page: Open, browser: pywebmcp.Browser) -> None:
+    page = await open_page("<p>")
+    waiting = asyncio.ensure_future(page.wait_for_tool("late", timeout=30))
+    await page.tools()
+    await page.close()
+    await caught(waiting, pywebmcp.InvalidDocumentError)
 
 
 async def test_a_navigation_during_a_call_is_document_unloaded(open_page: Open) -> None:

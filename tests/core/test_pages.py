@@ -254,6 +254,20 @@ async def test_cookies_and_local_storage_survive_in_a_storage_state(
             await browser.add_cookies([{"name": "a"}])
 
 
+async def test_pages_of_one_browser_share_their_cookies(open_page: Open, browser: pywebmcp.Browser) -> None:
+    first = await open_page("<script>document.cookie = 'login=1; path=/'</script>")
+    second = await open_page("<p>")
+    assert await second.evaluate("document.cookie") == "login=1"
+    await second.evaluate("document.cookie = 'login=2; path=/'")
+    await first.close()
+    await second.close()
+    third = await open_page("<p>")
+    assert "login=" in await third.evaluate("document.cookie")
+    await browser.clear_cookies()
+    assert await third.evaluate("document.cookie") == ""
+    assert await browser.cookies() == []
+
+
 async def test_a_kept_profile_keeps_its_cookies(engine: str, start: Callable[..., Any], tmp_path: Path) -> None:
     html = "<script>document.cookie = 'kept=1; path=/; max-age=86400'</script>"
     async with await start(engine, profile=tmp_path / "profile") as browser:

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import os
 import select
+import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,15 +76,15 @@ def watch() -> Iterator[Callable[[int], Watch]]:
 
 
 @pytest.fixture(autouse=True)
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A temporary directory of the test's own, so that nothing else sweeps or is swept."""
-    import tempfile
-
+    tmp_path_factory.getbasetemp()  # pytest's own place is decided before
     # short: the path of a Unix socket must fit into it
     folder = Path(tempfile.mkdtemp(prefix="pwt-"))
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

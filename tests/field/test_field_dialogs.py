@@ -293,7 +293,7 @@ async def test_canceling_a_call_while_its_dialog_is_asked_returns_at_once_and_fr
     assert await invocation.cancel() is True
     await fails(invocation.result(), pywebmcp.CallCanceledError)
 
-    assert perf_counter() - started < 0.3
+    assert perf_counter() - started < 0.5
     assert (await page.call("quick", timeout=10)).value == "quick"
     assert (await other.call("quick", timeout=10)).value == "quick"
 

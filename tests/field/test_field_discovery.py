@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pywebmcp
+from pywebmcp.context.surfaces import _native as native
 
 if TYPE_CHECKING:
-    from .conftest import Fails, Open
+    from .conftest import Fails, Html, Launch, Open
 
 
 def names(tools: list[pywebmcp.Tool]) -> list[str]:
@@ -29,7 +30,7 @@ async def test_a_plain_list_right_after_load_is_empty_at_once(open_field: Open) 
     tools = await page.tools()
 
     assert tools == []
-    assert perf_counter() - started < 0.5
+    assert perf_counter() - started < 1
 
 
 @pytest.mark.requirement("field:04:wait-for-a-late-tool")
@@ -108,6 +109,30 @@ async def test_a_tool_that_never_comes_is_not_found_at_the_deadline_with_what_is
     assert 0.4 <= perf_counter() - started < 2
     assert (error.tool, error.available, error.ran) == ("logout", ("login", "search"), "no")
     assert "0.4 s" in str(error)
+
+
+@pytest.mark.requirement("field:04:a-silent-browser-does-not-hold-up-lists")
+async def test_a_document_whose_own_listing_never_answers_does_not_hold_up_ours(
+    chromium: Launch, field_html: Html, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Chromium 156: getTools() never settles in some documents of pages with frames (7 of 120 loads), and stays so.
+    asked = native.DETAILS.replace("context.getTools()", "new Promise(() => {})")
+    assert asked != native.DETAILS
+    monkeypatch.setattr(native, "DETAILS", asked)
+    browser = await chromium(mode="native")
+    page = await browser.open("https://example.com/", html=field_html("30"))
+
+    started = perf_counter()
+    assert names(await page.tools()) == ["open_cart", "instant"]
+    assert perf_counter() - started < 2
+    started = perf_counter()
+    assert names(await page.tools()) == ["open_cart", "instant"]
+    assert await page.supported() is True
+    assert perf_counter() - started < 0.5
+
+    assert (await page.call("open_cart")).value == "cart open"
+    assert (await page.wait_for_tool("apply_coupon", timeout=5)).name == "apply_coupon"
+    assert names(await page.tools()) == ["instant", "checkout", "apply_coupon"]
 
 
 # --- 20 -----------------------------------------------------------------------------------------------------

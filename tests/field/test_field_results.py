@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import pywebmcp
 
 if TYPE_CHECKING:
-    from .conftest import Fails, Open
+    from .conftest import Fails, Html, Open
 
 StrictJson = Callable[[str], Any]
 
@@ -153,6 +154,28 @@ async def test_a_text_stays_that_text_whatever_alphabet_it_is_in(open_page: Open
         assert (result.value, result.text, result.decoded_by_guess) == (text, text, False)
 
 
+@pytest.mark.requirement("field:06:srcdoc-frames")
+async def test_tools_of_a_srcdoc_frame_answer_like_any_other(engine: str, open_page: Open, field_html: Html) -> None:
+    page = await open_page(
+        f'<iframe srcdoc="{escape(field_html("06"))}"></iframe>'
+        "<iframe srcdoc=\"<script>(document.modelContext ?? navigator.modelContext).registerTool({name: 'echo', "
+        "description: 'd', execute: ({text}) => text})</script>\"></iframe>"
+    )
+    await page.wait_for_tool("r_undefined_members")
+    await page.wait_for_tool("echo")
+
+    values = {name: (await page.call(name)).value for name in SCALARS}
+    texts = ["undefined", "Operation succeeded", '["é"]', "NaN", "42"]
+    echoed = [(await page.call("echo", {"text": text})).value for text in texts]
+
+    if engine == "lightpanda":
+        assert values == {name: value for name, ((value, _), _) in SCALARS.items()}
+        assert echoed == texts
+    else:
+        assert values == {name: value for name, (_, (value, _, _)) in SCALARS.items()}
+        assert echoed == [None, "", ["é"], "NaN", 42]
+
+
 # --- 38 -----------------------------------------------------------------------------------------------------
 
 
@@ -277,3 +300,17 @@ async def test_a_value_three_thousand_levels_deep_arrives_whole(open_field: Open
     assert depth == 3000
     assert value == {}
     assert (await page.call("r_dom")).value == {}
+
+
+@pytest.mark.requirement("field:43:srcdoc-frames")
+async def test_a_result_that_cannot_be_serialised_is_a_failure_in_a_srcdoc_frame_too(
+    open_page: Open, field_html: Html, fails: Fails
+) -> None:
+    page = await open_page(f'<iframe srcdoc="{escape(field_html("43"))}"></iframe>')
+    await page.wait_for_tool("r_deep")
+
+    for tool in ("r_bigint_nested", "r_cyclic", "r_throwing_getter"):
+        error = await fails(page.call(tool, timeout=10), pywebmcp.ToolFailedError)
+        assert (error.ran, error.tool) == ("yes", tool)
+
+    assert (await page.call("r_map")).value == {"m": {}, "s": {}}

@@ -111,8 +111,7 @@ async def test_calls_that_time_out_leave_no_task_and_no_forgotten_exception(
     del forgotten
     async with asyncio.timeout(5):
         while page._calls._tasks:
-            await asyncio.wait(page._calls._tasks)
-            await asyncio.sleep(0)
+            await page.call("quick")
     gc.collect()
 
     assert asyncio.all_tasks() - before == set()
@@ -148,7 +147,7 @@ async def test_canceling_returns_at_once_and_reaches_the_page_s_signal(
     assert await invocation.cancel() is True
     error = await fails(invocation.result(), pywebmcp.CallCanceledError)
 
-    assert perf_counter() - started < 0.3
+    assert perf_counter() - started < 0.5
     assert (error.code, error.dom_name, error.ran) == ("call_canceled", "AbortError", "unknown")
     assert (error.tool, error.invocation_id) == ("batch", invocation.id)
     assert "may have had effects" in str(error)
@@ -171,7 +170,7 @@ async def test_cancelling_the_task_is_not_swallowed_and_reaches_the_page_s_signa
     with pytest.raises(asyncio.CancelledError):
         await calling
 
-    assert perf_counter() - started < 0.3
+    assert perf_counter() - started < 0.5
     assert calling.cancelled()
     log = await until(page, "__log.length > 1 && __log")
     assert log[0] == "signal:yes"

@@ -81,6 +81,7 @@ class Browser:
         self._opening: set[str] = set()
         self._spare = self._capabilities.page_per_connection
         self._restored = False
+        self._jar: dict[tuple[str, str, str], Cookie] = {}
         self._closed = False
 
     # --- who it is -------------------------------------------------------------------------------------------
@@ -155,18 +156,34 @@ class Browser:
             page = await self._add_page(session, target_id, connection, policy, router=_router)
         finally:
             self._opening.discard(target_id)
-        if not self._restored:
-            self._restored = True
-            await self._restore_cookies(session)
+        await self._bring_cookies(session)
         return page
 
-    async def _restore_cookies(self, session: Session) -> None:
-        if self._setup.cookie_file and self._setup.cookie_file.exists():
-            there = {_storage.key(cookie) for cookie in await _storage.cookies(session)}
-            kept = _storage.load_cookies(self._setup.cookie_file)
-            await _storage.add_cookies(session, [cookie for cookie in kept if _storage.key(cookie) not in there])
-        if self._setup.storage_state:
-            await _storage.add_cookies(session, self._setup.storage_state.get("cookies", ()))
+    async def _bring_cookies(self, session: Session) -> None:
+        """Gives a new page the cookies that it should find: those kept, those restored, those of the other pages."""
+        if not self._restored:
+            self._restored = True
+            if self._setup.cookie_file and self._setup.cookie_file.exists():
+                there = {_storage.key(cookie) for cookie in await _storage.cookies(session)}
+                kept = _storage.load_cookies(self._setup.cookie_file)
+                self._jar.update({_storage.key(c): c for c in kept if _storage.key(c) not in there})
+            if self._setup.storage_state:
+                given = self._setup.storage_state.get("cookies", ())
+                await _storage.add_cookies(session, [*self._jar.values(), *given])
+                self._jar.update({_storage.key(c): c for c in await _storage.cookies(session)})
+                return
+        elif self._capabilities.cookies_shared:
+            if len(self._pages) > 1:
+                return
+        else:
+            await self._collect_cookies()
+        await _storage.add_cookies(session, self._jar.values())
+
+    async def _collect_cookies(self) -> None:
+        """Brings the jar up to date from the open pages; later ones win."""
+        for page in list(self._pages.values()):
+            if not page.closed:
+                self._jar.update({_storage.key(c): c for c in await _storage.cookies(page._session)})
 
     async def _add_page(
         self,
@@ -188,6 +205,10 @@ class Browser:
         own_connection = connection is not self._connection
 
         async def close_target() -> None:
+            if self._capabilities.cookies_shared and not self._pages:
+                self._jar.clear()  # Chromium forgets its session cookies with its last page (seen on 156)
+            if not self._capabilities.cookies_shared or not self._pages:
+                self._jar.update({_storage.key(c): c for c in await _storage.cookies(session)})
             if self._capabilities.page_per_connection:
                 if own_connection:
                     self._connections.discard(connection)
@@ -264,15 +285,22 @@ class Browser:
 
     async def cookies(self) -> list[Cookie]:
         """All cookies, in Playwright's form."""
-        return await _storage.cookies(await self._any_session())
+        if self._capabilities.cookies_shared:
+            return await _storage.cookies((await self._sessions())[0])
+        await self._collect_cookies()
+        return list(self._jar.values())
 
     async def add_cookies(self, cookies: Iterable[Mapping[str, Any]]) -> None:
-        """Sets cookies given in Playwright's form."""
-        await _storage.add_cookies(await self._any_session(), cookies)
+        """Sets cookies given in Playwright's form, for all pages."""
+        given = list(cookies)
+        for session in await self._sessions():
+            await _storage.add_cookies(session, given)
 
     async def clear_cookies(self) -> None:
-        """Removes all cookies."""
-        await _storage.clear_cookies(await self._any_session())
+        """Removes all cookies, of all pages."""
+        self._jar.clear()
+        for session in await self._sessions():
+            await _storage.clear_cookies(session)
 
     async def storage_state(self, *, path: str | Path | None = None) -> StorageState:
         """Cookies, and the ``localStorage`` of the origins that open pages show, in Playwright's form.
@@ -288,11 +316,12 @@ class Browser:
             _write_private(Path(path), json.dumps(state, indent=2))
         return state
 
-    async def _any_session(self) -> Session:
-        for page in self._pages.values():
-            if not page.closed:
-                return page._session
-        return (await self.new_page())._session
+    async def _sessions(self) -> list[Session]:
+        """Those that together reach all cookies; a page is opened when there is none."""
+        sessions = [page._session for page in self._pages.values() if not page.closed]
+        if not sessions:
+            sessions = [(await self.new_page())._session]
+        return sessions[:1] if self._capabilities.cookies_shared else sessions
 
     # --- the end ---------------------------------------------------------------------------------------------
 
@@ -300,7 +329,7 @@ class Browser:
         """Closes the pages, and the engine when we started it. Closing twice is fine."""
         if self._closed:
             return
-        if self._setup.cookie_file and self._pages and not self._connection.closed:
+        if self._setup.cookie_file and (self._pages or self._jar) and not self._connection.closed:
             try:
                 _write_private(self._setup.cookie_file, json.dumps(await self.cookies()))
             except (WebMCPError, OSError) as error:

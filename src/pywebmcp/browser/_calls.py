@@ -133,14 +133,16 @@ class Calls:
 
         Cancelling the awaiting task cancels the page's work and is not swallowed.
         """
-        if self._hooks.before:
-            await self._before(run)
         started = perf_counter()
         document = run.registration.document
         document.runs[run.id] = run
         deadline = self._running[run.id] = _Deadline(self, run, timeout)
         try:
-            run.registration.surface.start(run)
+            if self._hooks.before:
+                await self._before(run)
+            if not run.future.done():  # it may have been canceled, or its document have gone, in a hook
+                run.registration.surface.start(run)
+                run.sent = True
             decoded = await run.future
         except asyncio.CancelledError:
             run.future.cancel()
@@ -154,6 +156,10 @@ class Calls:
                 error.about(tool=run.registration.name, origin=document.origin, invocation_id=run.id)
             if self._hooks.after:
                 await self._after(run, error)
+            raise
+        except Exception:  # boundary: a hook of the user's refused the call; its error goes on
+            run.future.cancel()
+            run.status = InvocationStatus.FAILED
             raise
         else:
             run.status = InvocationStatus.COMPLETED
@@ -202,18 +208,26 @@ class Calls:
     def expire(self, run: Run, timeout: float) -> None:
         """The deadline passed."""
         name = quote(run.registration.name)
-        if run.fail(CallTimeoutError(f"the tool {name} did not answer within {timeout:g} s", timeout=timeout)):
-            self._stop(run)
+        error = CallTimeoutError(f"the tool {name} did not answer within {timeout:g} s", timeout=timeout)
+        self._end_early(run, error)
 
     def cancel(self, run: Run) -> None:
         """The caller cancels."""
         name = quote(run.registration.name)
-        if run.fail(CallCanceledError(f"the call of {name} was canceled; it may have had effects")):
+        effects = "it may have had effects" if run.sent else "it was not sent"
+        self._end_early(run, CallCanceledError(f"the call of {name} was canceled; {effects}"))
+
+    def _end_early(self, run: Run, error: WebMCPError) -> None:
+        if not run.sent:
+            error.ran = "no"
+        if run.fail(error):
             self._stop(run)
 
     def _stop(self, run: Run) -> None:
         """Tells the page to stop, and ends a document that does not yield."""
         self._abandoned()
+        if not run.sent:
+            return
         task = asyncio.get_running_loop().create_task(self._stop_work(run))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

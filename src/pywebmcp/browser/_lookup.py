@@ -18,7 +18,7 @@ from pywebmcp.types import Surface, Tool
 from pywebmcp.values.quoting import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pywebmcp.browser._frames import FrameTree
     from pywebmcp.context import Capabilities, Document, NativeSurface, PageSurface, Registration, Registry
@@ -52,6 +52,7 @@ class Lookup:
         *,
         late_script: str,
         binding: str,
+        check_open: Callable[[], None],
     ) -> None:
         self._page_id = page_id
         self._mode: Mode = mode
@@ -62,6 +63,7 @@ class Lookup:
         self._capabilities = capabilities
         self._late_script = late_script
         self._binding = binding
+        self._check_open = check_open
         self._problems: dict[str, str] = {}
         self._changed = asyncio.Event()
 
@@ -235,6 +237,7 @@ class Lookup:
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout
         while True:
+            self._check_open()
             self._changed.clear()
             try:
                 return self.snapshot(await self.find(name, frame=frame, origin=origin, fresh=True))
@@ -251,6 +254,7 @@ class Lookup:
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout
         while True:
+            self._check_open()
             self._changed.clear()
             await self.refresh()
             left = end - loop.time()

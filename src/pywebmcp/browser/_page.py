@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pywebmcp.browser._calls import Calls
 from pywebmcp.browser._dialogs import Dialogs
@@ -112,6 +112,7 @@ class Page:
             PageSurface(handle=setup.handle),
             capabilities,
             late_script=setup.late_script,
+            check_open=self._check_open,
             binding=setup.target.binding,
         )
         self._closed = False
@@ -226,7 +227,7 @@ class Page:
         tool: Tool | str,
         arguments: Mapping[str, Any] | str | None = None,
         *,
-        timeout: float | None = -1.0,
+        timeout: float | Literal["default"] | None = "default",
         validate: bool = True,
         frame: str | None = None,
         origin: str | None = None,
@@ -236,7 +237,7 @@ class Page:
         Args:
             tool: A `Tool` (that very registration runs, or nothing does), or a name.
             arguments: A mapping, or the JSON text of an object; None is ``{}``.
-            timeout: Seconds; None waits for ever. Default: the browser's ``call_timeout`` (600 s).
+            timeout: Seconds; None waits for ever; ``"default"`` is the browser's ``call_timeout`` (600 s).
                 At the deadline the page's work is canceled.
             validate: False skips the check against the tool's input schema.
             frame: With a name: only in this frame (id, else name, else URL).
@@ -250,14 +251,14 @@ class Page:
         if registration is None:
             registration = await self._lookup.find(tool, frame=frame, origin=origin)
         run = self._calls.prepare(registration, arguments, validate=validate)
-        return await self._calls.run(run, self._setup.call_timeout if timeout == -1.0 else timeout)
+        return await self._calls.run(run, self._limit(timeout))
 
     async def invoke(
         self,
         tool: Tool | str,
         arguments: Mapping[str, Any] | str | None = None,
         *,
-        timeout: float | None = -1.0,
+        timeout: float | Literal["default"] | None = "default",
         validate: bool = True,
         frame: str | None = None,
         origin: str | None = None,
@@ -266,7 +267,7 @@ class Page:
         self._check_open()
         registration = await self._lookup.find(tool, frame=frame, origin=origin)
         run = self._calls.prepare(registration, arguments, validate=validate)
-        return self._calls.invoke(run, self._setup.call_timeout if timeout == -1.0 else timeout)
+        return self._calls.invoke(run, self._limit(timeout))
 
     # --- events ----------------------------------------------------------------------------------------------
 
@@ -394,6 +395,7 @@ class Page:
             return
         self._closed = True
         self._frames.close(engine_lost="the page was closed")
+        self._lookup.wake()
         await self._calls.close()
         self._hub.close()
         await self._dialogs.close()
@@ -425,6 +427,13 @@ class Page:
             from pywebmcp.errors import EngineCrashedError
 
             raise EngineCrashedError(f"{self._lost}; open the page again")
+
+    def _limit(self, timeout: float | Literal["default"] | None) -> float | None:
+        if timeout == "default":
+            return self._setup.call_timeout
+        if timeout is not None and not timeout >= 0:
+            raise ValueError(f"timeout={timeout!r}: seconds from 0 on, or None to wait for ever")
+        return timeout
 
     def _document(self, frame: str | None) -> Document:
         nodes = [self._frames.top] if frame is None else self._frames.select(frame)

@@ -76,7 +76,7 @@ class Targets:
         self._runtime.listen(session)
         self._dialogs.listen(session)
         self.natives[session] = NativeSurface(
-            session, find=self._frames.document, emit=self._emit, exact=capabilities.native_complete
+            session, find=self._frames.document, emit=self._emit, capabilities=capabilities
         )
         session.on("Target.attachedToTarget", lambda params: self._attached(session, params))
         if self.router:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pywebmcp.cli._exits import UsageError
 from pywebmcp.cli._schema import ARRAY, Schema, allowed_types, json_type, parameters, resolve
 from pywebmcp.cli._text import one_line
 from pywebmcp.values.deepjson import loads
+
+if TYPE_CHECKING:
+    from io import BufferedReader
 
 __all__ = ["read_json", "read_pairs", "typed"]
 
@@ -34,7 +37,11 @@ def read_json(argument: str | None) -> str | None:
             if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - started with stdin closed (``<&-``)
                 raise UsageError("stdin is closed")
             # Piece by piece: between two of them Python notices Ctrl-C.
-            text = b"".join(iter(lambda: sys.stdin.buffer.read1(65536), b"")).decode("utf-8-sig")
+            source = cast("BufferedReader", sys.stdin.buffer)
+            pieces: list[bytes] = []
+            while piece := source.read1(65536):
+                pieces.append(piece)
+            text = b"".join(pieces).decode("utf-8-sig")
         elif argument.startswith("@"):
             text = Path(argument[1:]).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:

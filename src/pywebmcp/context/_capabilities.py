@@ -17,6 +17,8 @@ class Capabilities:
 
     native_complete: bool = True
     """The engine's own model context can be complete: the runtime stands back where it is (mode ``auto``)."""
+    native_values_exact: bool = False
+    """The native ``toolResponded.output`` is the tool's value. Chromium 150-156 parses a text: see `from_native`."""
     page_per_connection: bool = False
     """One page a connection, so each page opens its own. Seen on Lightpanda 1.0.2."""
     frame_targets: bool = True
@@ -27,6 +29,8 @@ class Capabilities:
     """``Runtime.terminateExecution`` ends an endless loop. On Lightpanda 1.0.2 only a cut connection does."""
     secure_context_known: bool = True
     """``isSecureContext`` is right. On Lightpanda 1.0.2 it is always true, so the URL decides."""
+    cookies_shared: bool = True
+    """All pages share their cookies. On Lightpanda 1.0.2 each connection has its own."""
     crash_events: bool = True
     """``Inspector.targetCrashed`` tells that a renderer died."""
     late_srcdoc: bool = False
@@ -39,11 +43,13 @@ class Capabilities:
 CHROMIUM = Capabilities()
 LIGHTPANDA = Capabilities(
     native_complete=False,
+    native_values_exact=True,
     page_per_connection=True,
     frame_targets=False,
     dialogs_wait=False,
     terminates_scripts=False,
     secure_context_known=False,
+    cookies_shared=False,
     crash_events=False,
     late_srcdoc=True,
 )

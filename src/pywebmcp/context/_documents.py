@@ -65,6 +65,7 @@ class Run:
         "navigating",
         "on_status",
         "registration",
+        "sent",
         "status",
         "unwanted",
     )
@@ -81,6 +82,8 @@ class Run:
         """True while a form's navigation decides about its result."""
         self.engine_id: str | None = None
         """The engine's own id of the invocation, once it told one."""
+        self.sent = False
+        """True once the call is on its way: from then on it may have effects."""
         self.unwanted = False
         """True when the call was canceled before the engine took it."""
         self.on_status: Callable[[InvocationStatus], None] | None = None
@@ -105,6 +108,12 @@ class Run:
         # The caller may have been cancelled meanwhile; nobody else has to look at this exception.
         self.future.exception()
         return True
+
+    def unload(self) -> bool:
+        """Ends the run because its document went away."""
+        name, url = quote(self.registration.name), quote(self.registration.document.url)
+        message = f"the document at {url} went away before the tool {name} answered; it may have had effects"
+        return self.fail(DocumentUnloadedError(message))
 
     def wait_for_submission(self) -> None:
         """Marks a form that is filled and waits for a person."""
@@ -312,12 +321,7 @@ class Document:
                 run.navigating = True
                 asyncio.get_running_loop().call_later(NAVIGATION_RESULT_WAIT, _end_navigation, run)
             else:
-                run.fail(
-                    DocumentUnloadedError(
-                        f"the document at {quote(self.url)} went away before the tool {name} answered; "
-                        "it may have had effects"
-                    )
-                )
+                run.unload()
 
 
 NAVIGATION_RESULT_WAIT = 5.0

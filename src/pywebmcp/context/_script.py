@@ -28,8 +28,8 @@ def build_script(*, handle: str, binding: str, config: Mapping[str, Any]) -> str
     Args:
         handle: the identifier under which Python reaches the runtime's `host` object.
         binding: the name given to `Runtime.addBinding`; the script takes it off the global object.
-        config: `{"mode": "runtime" | "auto" | "off", "dialogs": None | {"confirm": bool, "prompt": str | bool | None}}`;
-            a prompt of True answers with the default text that the page gave.
+        config: `{"mode": "runtime" | "auto" | "off", "dialogs": None | {"confirm": bool, "prompt": str | bool}}`; a
+            prompt may also be None, and True answers with the default text that the page gave.
     """
     return _build(handle, binding, json.dumps(dict(config), sort_keys=True))
 

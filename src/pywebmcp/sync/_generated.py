@@ -222,11 +222,11 @@ class Browser(Twin):
         return self._portal.run(self._async.cookies())
 
     def add_cookies(self, cookies: Iterable[Mapping[str, Any]]) -> None:
-        """Sets cookies given in Playwright's form."""
+        """Sets cookies given in Playwright's form, for all pages."""
         self._portal.run(self._async.add_cookies(cookies))
 
     def clear_cookies(self) -> None:
-        """Removes all cookies."""
+        """Removes all cookies, of all pages."""
         self._portal.run(self._async.clear_cookies())
 
     def storage_state(self, *, path: str | Path | None = None) -> StorageState:
@@ -345,7 +345,7 @@ class Page(Twin):
         tool: Tool | str,
         arguments: Mapping[str, Any] | str | None = None,
         *,
-        timeout: float | None = -1.0,
+        timeout: float | Literal["default"] | None = "default",
         validate: bool = True,
         frame: str | None = None,
         origin: str | None = None,
@@ -355,7 +355,7 @@ class Page(Twin):
         Args:
             tool: A `Tool` (that very registration runs, or nothing does), or a name.
             arguments: A mapping, or the JSON text of an object; None is ``{}``.
-            timeout: Seconds; None waits for ever. Default: the browser's ``call_timeout`` (600 s).
+            timeout: Seconds; None waits for ever; ``"default"`` is the browser's ``call_timeout`` (600 s).
                 At the deadline the page's work is canceled.
             validate: False skips the check against the tool's input schema.
             frame: With a name: only in this frame (id, else name, else URL).
@@ -373,7 +373,7 @@ class Page(Twin):
         tool: Tool | str,
         arguments: Mapping[str, Any] | str | None = None,
         *,
-        timeout: float | None = -1.0,
+        timeout: float | Literal["default"] | None = "default",
         validate: bool = True,
         frame: str | None = None,
         origin: str | None = None,

@@ -18,7 +18,7 @@ from pywebmcp.values.deepjson import dumps, loads
 if TYPE_CHECKING:
     from pywebmcp.types import Content
 
-__all__ = ["Decoded", "from_json", "from_native", "from_text", "navigated", "undefined"]
+__all__ = ["Decoded", "from_json", "from_native", "from_text", "from_value", "navigated", "undefined"]
 
 _AMBIGUOUS_TEXTS = frozenset({"NaN", "Infinity", "-Infinity", "[object Object]"})
 """Texts that a string has in common with a number outside JSON, or with an object that Chromium up to 152 could not
@@ -93,6 +93,11 @@ def from_text(text: str) -> Decoded:
     except ValueError:
         return _decode(text, dumps(text), guess=text in _AMBIGUOUS_TEXTS)
     return _decode(value, text, guess=True)
+
+
+def from_value(output: object) -> Decoded:
+    """Reads an output that is the tool's value itself, as Lightpanda's own ``WebMCP.toolResponded`` has it."""
+    return _decode(output, dumps(output), exact=False)
 
 
 def navigated(output: object) -> Decoded:

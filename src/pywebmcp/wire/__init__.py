@@ -10,13 +10,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pywebmcp.wire._session import DEFAULT_TIMEOUT, Session
+from pywebmcp.wire._session import DEFAULT_TIMEOUT, Done, Session
 
 if TYPE_CHECKING:
     from pywebmcp.wire._connection import Connection, connect
     from pywebmcp.wire._playwright import PlaywrightSession
 
-__all__ = ["DEFAULT_TIMEOUT", "Connection", "PlaywrightSession", "Session", "connect"]
+__all__ = ["DEFAULT_TIMEOUT", "Connection", "Done", "PlaywrightSession", "Session", "connect"]
 
 _HOMES = {
     "Connection": "pywebmcp.wire._connection",

@@ -6,17 +6,19 @@ CDP session (`_playwright.py`). It knows nothing of tools.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
+
+from pywebmcp.errors import EngineError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from pywebmcp.errors import EngineError
+__all__ = ["DEFAULT_TIMEOUT", "Done", "Session"]
 
-    Done = Callable[[dict[str, Any], EngineError | None], None]
-
-__all__ = ["DEFAULT_TIMEOUT", "Session"]
+Done = Callable[[dict[str, Any], EngineError | None], None]
+"""Takes how a command ended: its result and None, or ``{}`` and the error."""
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds that a command may take unless the caller says otherwise."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from pywebmcp.errors import (
     CallCanceledError,
-    DocumentUnloadedError,
     EngineCrashedError,
     EngineError,
     InvalidArgumentsError,
@@ -31,6 +30,9 @@ if TYPE_CHECKING:
     from pywebmcp.context._documents import Run
 
 __all__ = ["cancel_by_function", "fail_from_reply", "start_by_function", "tool_failed"]
+
+RUNTIME_FRAMES = re.compile(r"(\n    at [^\n]*<?anonymous>?(:\d+:\d+|>)\)?)+$")
+"""The end of a stack: lines of the injected script, which has no URL."""
 
 REFUSED_SHAPE = re.compile(r"(failed to parse|invalid) input (argument|object|string)", re.IGNORECASE)
 """How model contexts say that they wanted JSON text and got an object, or the other way round (Chromium 150-156)."""
@@ -145,7 +147,7 @@ def _thrown(run: Run, text: str) -> ToolFailedError | UnsupportedError:
     page_error = PageError(
         name=str(members.get("name") or ""),
         message=str(members.get("message") or ""),
-        stack=stack if isinstance(stack, str) else None,
+        stack=RUNTIME_FRAMES.sub("", stack) if isinstance(stack, str) else None,
     )
     if run.registration.surface.kind == "page" and REFUSED_SHAPE.search(page_error.message):
         # Most likely it refused how the arguments were handed over; a tool's own code may say the same.
@@ -169,11 +171,7 @@ def fail_from_reply(run: Run, error: EngineError) -> None:
         if "cannot find context" in text or "no execution context" in text:
             run.fail(ToolNotFoundError(f"the document of the tool {name} is gone; list the tools again"))
         elif "context was destroyed" in text or "promise was collected" in text or "navigated" in text:
-            run.fail(
-                DocumentUnloadedError(
-                    f"the document went away before the tool {name} answered; it may have had effects"
-                )
-            )
+            run.unload()
         else:
             run.fail(OutcomeUnknownError(f"the engine ended the call of {name}: {quote(error.message)}"))
     elif isinstance(error, EngineCrashedError):

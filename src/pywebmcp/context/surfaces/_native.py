@@ -30,6 +30,7 @@ from pywebmcp.values.schemas import read_schema
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pywebmcp.context._capabilities import Capabilities
     from pywebmcp.errors import EngineError
     from pywebmcp.types import PageEvent
     from pywebmcp.wire import Session
@@ -71,7 +72,7 @@ class NativeSurface:
         session: The page's session, or that of an out-of-process frame.
         find: Gives the living document of a frame.
         emit: Takes the events that pages cause.
-        exact: False for an engine that writes ``{}`` and false hints where the page gave nothing.
+        capabilities: The engine's row of the table of browser facts.
     """
 
     kind: Literal["native"] = "native"
@@ -82,10 +83,10 @@ class NativeSurface:
         *,
         find: Callable[[str], Document | None],
         emit: Callable[[PageEvent], None],
-        exact: bool,
+        capabilities: Capabilities,
     ) -> None:
         self._session = session
-        self._exact = exact
+        self._capabilities = capabilities
         self._find = find
         self._emit = emit
         self._count = 0
@@ -112,7 +113,7 @@ class NativeSurface:
                 continue
             if document is None:
                 # Registered by a script that ran before the engine told of its document (`Capabilities.late_srcdoc`).
-                if not self._exact and len(self._orphans) < MAX_TOOLS:
+                if self._capabilities.late_srcdoc and len(self._orphans) < MAX_TOOLS:
                     self._orphans.append(tool)
                 continue
             previous = document.find(name, self.kind)
@@ -121,7 +122,8 @@ class NativeSurface:
             self._count += 1
             schema = tool.get("inputSchema")
             annotations = tool.get("annotations") or {}
-            if not self._exact:
+            if not self._capabilities.native_complete:
+                # Lightpanda writes {} and false where the page gave nothing.
                 schema, annotations = schema or None, {name: hint for name, hint in annotations.items() if hint}
             declarative = "backendNodeId" in tool
             document.add(
@@ -245,6 +247,10 @@ class NativeSurface:
             if "Tool not found" in text or "NotFound" in text or "No frame" in text or "InvalidFrameId" in text:
                 run.fail(ToolNotFoundError(f"the tool {name} is no longer registered; list the tools again"))
                 return
+            if "WriteFailed" in text:
+                # Lightpanda's answer to a result that is no JSON; the tool has run.
+                run.fail(tool_failed(run, PageError(name="", message=text), unserializable=True))
+                return
             if "Invalid parameters" in text:
                 problem = Problem(path="", rule="json", message="the browser refused the arguments")
                 run.fail(InvalidArgumentsError(f"the browser refused the arguments of {name}", problems=[problem]))
@@ -314,7 +320,8 @@ class NativeSurface:
         if run.navigating:
             run.settle(results.navigated(params.get("output") or None))
         elif "output" in params:
-            run.settle(results.from_native(params["output"]))
+            read = results.from_value if self._capabilities.native_values_exact else results.from_native
+            run.settle(read(params["output"]))
         else:
             run.settle(results.undefined())
 
