@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 import pywebmcp
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ EXAMPLE = """<!doctype html><title>shop</title><script>
 </script>"""
 
 
+@pytest.mark.requirement("core:example")
 async def test_the_example_of_the_readme_lists_and_calls_the_same_on_both_engines(open_page: Open) -> None:
     page = await open_page(EXAMPLE)
 
@@ -38,6 +41,7 @@ async def test_the_example_of_the_readme_lists_and_calls_the_same_on_both_engine
     assert (await page.call(tool, '{"a": 1, "b": 2}')).value == {"sum": 3}
 
 
+@pytest.mark.requirement("core:invocation")
 async def test_a_detached_invocation_tells_its_status_and_its_result_any_number_of_times(open_page: Open) -> None:
     page = await open_page(EXAMPLE)
     await page.wait_for_tool("add")

@@ -56,6 +56,7 @@ def children() -> set[int]:
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.requirement("core:load")
 async def test_2000_calls_on_8_pages_each_get_their_own_answer_and_leave_nothing(
     engine: str, start: Callable[[str], Any]
 ) -> None:
@@ -105,6 +106,7 @@ async def test_2000_calls_on_8_pages_each_get_their_own_answer_and_leave_nothing
 
 
 @pytest.mark.timeout(60)
+@pytest.mark.requirement("core:engine-killed")
 async def test_killing_the_engine_ends_every_pending_call_within_2_seconds(
     engine: str, start: Callable[[str], Any]
 ) -> None:

@@ -46,6 +46,7 @@ async def caught(awaitable: Any, kind: type[pywebmcp.WebMCPError]) -> Any:
     return caught.value
 
 
+@pytest.mark.requirement("outcome:absent")
 async def test_a_name_that_nobody_registered_is_tool_not_found(open_page: Open) -> None:
     page = await open_page(TOOLS)
     error = await caught(page.call("nope"), pywebmcp.ToolNotFoundError)
@@ -53,6 +54,7 @@ async def test_a_name_that_nobody_registered_is_tool_not_found(open_page: Open) 
     assert "throws" in error.available
 
 
+@pytest.mark.requirement("outcome:unregistered")
 async def test_an_unregistered_tool_is_tool_not_found(open_page: Open) -> None:
     page = await open_page(TOOLS)
     tool = await page.tool("gone")
@@ -62,6 +64,7 @@ async def test_an_unregistered_tool_is_tool_not_found(open_page: Open) -> None:
     assert error.tool == "gone"
 
 
+@pytest.mark.requirement("outcome:document-gone")
 async def test_a_tool_of_a_document_that_is_gone_is_tool_not_found(open_page: Open) -> None:
     page = await open_page(TOOLS)
     tool = await page.tool("gone")
@@ -71,6 +74,7 @@ async def test_a_tool_of_a_document_that_is_gone_is_tool_not_found(open_page: Op
     assert (await page.call("gone")).value == 1
 
 
+@pytest.mark.requirement("outcome:other-page")
 async def test_a_tool_of_another_page_is_invalid_document(open_page: Open) -> None:
     first, second = await open_page(TOOLS), await open_page(TOOLS)
     error = await caught(second.call(await first.tool("gone")), pywebmcp.InvalidDocumentError)
@@ -84,6 +88,7 @@ async def test_a_closed_page_is_invalid_document(open_page: Open) -> None:
     await caught(page.call("gone"), pywebmcp.InvalidDocumentError)
 
 
+@pytest.mark.requirement("outcome:invalid-arguments")
 async def test_arguments_against_the_schema_are_refused_with_path_and_rule(open_page: Open) -> None:
     page = await open_page(TOOLS)
     error = await caught(page.call("strict", {"n": 0}), pywebmcp.InvalidArgumentsError)
@@ -103,6 +108,7 @@ async def test_arguments_that_are_no_json_object_are_refused(open_page: Open, ar
     assert await page.evaluate("log") == []
 
 
+@pytest.mark.requirement("outcome:failed")
 async def test_a_tool_that_throws_is_tool_failed_with_the_page_s_error(open_page: Open) -> None:
     page = await open_page(TOOLS)
     error = await caught(page.call("throws"), pywebmcp.ToolFailedError)
@@ -119,6 +125,7 @@ async def test_a_tool_that_rejects_with_a_string_is_tool_failed(open_page: Open)
     assert error.page_error.message == "just text"
 
 
+@pytest.mark.requirement("outcome:unserialisable")
 async def test_a_result_that_cannot_be_serialised_is_tool_failed(open_page: Open) -> None:
     page = await open_page(TOOLS)
     error = await caught(page.call("cyclic"), pywebmcp.ToolFailedError)
@@ -134,6 +141,7 @@ async def test_a_result_that_says_error_is_a_result_that_can_be_raised(open_page
         result.raise_for_error()
 
 
+@pytest.mark.requirement("outcome:timeout")
 async def test_a_deadline_is_call_timeout_and_aborts_the_page_s_signal(open_page: Open) -> None:
     page = await open_page(TOOLS)
     error = await caught(page.call("stoppable", timeout=0.3), pywebmcp.CallTimeoutError)
@@ -144,6 +152,7 @@ async def test_a_deadline_is_call_timeout_and_aborts_the_page_s_signal(open_page
     assert await page.evaluate("log") == ["aborted: AbortError"]
 
 
+@pytest.mark.requirement("outcome:canceled")
 async def test_a_canceled_invocation_is_call_canceled_and_aborts_the_page_s_signal(open_page: Open) -> None:
     page = await open_page(TOOLS)
     async with page.events() as events:
@@ -213,6 +222,7 @@ async def test_waiting_for_a_tool_ends_with_its_page(open_page: Open, browser: p
     await caught(waiting, pywebmcp.InvalidDocumentError)
 
 
+@pytest.mark.requirement("outcome:unloaded")
 async def test_a_navigation_during_a_call_is_document_unloaded(open_page: Open) -> None:
     page = await open_page(TOOLS)
     invocation = await page.invoke("never")
@@ -222,6 +232,7 @@ async def test_a_navigation_during_a_call_is_document_unloaded(open_page: Open) 
     assert invocation.status is pywebmcp.InvocationStatus.UNKNOWN
 
 
+@pytest.mark.requirement("outcome:frame-removed")
 async def test_a_removed_frame_during_a_call_is_document_unloaded(open_page: Open) -> None:
     page = await open_page(
         '<iframe id=f src="/frame"></iframe>', route=lambda _: pywebmcp.Response(TOOLS, content_type="text/html")
@@ -233,6 +244,7 @@ async def test_a_removed_frame_during_a_call_is_document_unloaded(open_page: Ope
     await caught(page.call("never"), pywebmcp.ToolNotFoundError)
 
 
+@pytest.mark.requirement("outcome:ambiguous")
 async def test_the_same_name_in_two_frames_is_ambiguous(open_page: Open) -> None:
     page = await open_page(
         TOOLS + '<iframe name=inner src="/frame"></iframe>',
@@ -245,6 +257,7 @@ async def test_the_same_name_in_two_frames_is_ambiguous(open_page: Open) -> None
     assert (await page.call(error.candidates[1])).value == 1
 
 
+@pytest.mark.requirement("outcome:not-exposed")
 async def test_an_insecure_page_is_not_exposed(open_page: Open) -> None:
     page = await open_page("<p>plain http", url="http://plain.example/")
     assert await page.tools() == []
@@ -254,6 +267,7 @@ async def test_an_insecure_page_is_not_exposed(open_page: Open) -> None:
     assert (error.code, error.dom_name, error.ran) == ("not_exposed", "NotAllowedError", "no")
 
 
+@pytest.mark.requirement("outcome:unknown")
 async def test_a_dead_engine_leaves_the_outcome_unknown_and_later_calls_crashed(
     browser: pywebmcp.Browser, open_page: Open
 ) -> None:
@@ -268,6 +282,7 @@ async def test_a_dead_engine_leaves_the_outcome_unknown_and_later_calls_crashed(
     assert error.ran == "no"
 
 
+@pytest.mark.requirement("outcome:endless-loop")
 async def test_an_endless_loop_ends_at_its_deadline_and_other_pages_go_on(open_page: Open) -> None:
     page, other = await open_page(TOOLS), await open_page(TOOLS, url="https://other.example/")
     waiting = await page.invoke("never")
@@ -278,6 +293,7 @@ async def test_an_endless_loop_ends_at_its_deadline_and_other_pages_go_on(open_p
     assert (await other.call("gone")).value == 1
 
 
+@pytest.mark.requirement("outcome:navigation")
 async def test_an_address_that_nobody_serves_is_a_navigation_error(browser: pywebmcp.Browser) -> None:
     error = await caught(browser.open("http://127.0.0.1:9/"), pywebmcp.NavigationError)
     assert error.url == "http://127.0.0.1:9/"

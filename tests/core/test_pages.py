@@ -23,6 +23,7 @@ def registers(name: str, execute: str = "() => location.href") -> str:
     return f"<script>{MC}.registerTool({{name: '{name}', description: 'd', execute: {execute}}})</script>"
 
 
+@pytest.mark.requirement("page:tree-order")
 async def test_tools_are_listed_in_tree_order_then_in_registration_order(open_page: Open) -> None:
     pages = {
         "/a": registers("a1") + '<iframe src="/aa"></iframe>' + registers("a2"),
@@ -36,6 +37,7 @@ async def test_tools_are_listed_in_tree_order_then_in_registration_order(open_pa
     assert [tool.name for tool in await page.tools()] == ["top2", "top1", "a1", "a2", "aa", "b"]
 
 
+@pytest.mark.requirement("page:cross-origin-frames")
 async def test_a_cross_origin_frame_is_listed_and_called_with_its_own_origin(open_page: Open) -> None:
     page = await open_page(
         registers("mine") + '<iframe src="https://other.example/frame" allow="tools"></iframe>',
@@ -83,6 +85,25 @@ async def test_about_blank_frames_made_by_script_have_a_model_context(open_page:
     assert (await page.call("blank")).value == "from the blank frame"
     (tool,) = await page.tools()
     assert tool.frame.parent_id is not None
+
+
+async def test_a_frame_whose_first_window_was_touched_is_listed_called_and_evaluated_in(open_page: Open) -> None:
+    page = await open_page(
+        "<body><script>const f = document.createElement('iframe'); f.name = 'inner'; f.src = '/frame';"
+        "document.body.append(f); f.contentWindow.touched = 1;</script>",
+        route=lambda _: pywebmcp.Response(registers("inner")),
+    )
+    await page.wait_for_tool("inner")
+    assert (await page.call("inner")).value == "https://example.com/frame"
+    assert await page.evaluate("location.pathname", frame="inner") == "/frame"
+    async with page.events() as events:
+        await page.evaluate("f.contentWindow.location = '/frame?again'; 0")
+        async with asyncio.timeout(5):
+            async for event in events:
+                if isinstance(event, pywebmcp.Navigated) and event.url.endswith("?again"):
+                    break
+    await page.wait_for_tool("inner")
+    assert (await page.call("inner")).value == "https://example.com/frame?again"
 
 
 async def test_a_document_that_is_opened_anew_keeps_its_tools_and_takes_more(open_page: Open) -> None:
@@ -180,6 +201,7 @@ document.modelContext.registerTool({name: "poly", description: "A page's own",
     ],
     ids=["object by length", "text by schema", "object by schema"],
 )
+@pytest.mark.requirement("page:polyfill-once")
 async def test_a_page_s_own_polyfill_is_listed_once_and_runs_once(open_page: Open, schema: str, execute: str) -> None:
     page = await open_page(POLYFILL.replace("SCHEMA", schema).replace("EXECUTE", execute))
     (tool,) = await page.wait_for_tools()
@@ -192,6 +214,7 @@ async def test_a_page_s_own_polyfill_is_listed_once_and_runs_once(open_page: Ope
     assert await page.evaluate("runs") == 1
 
 
+@pytest.mark.requirement("page:no-second-try")
 async def test_a_polyfill_that_refuses_the_call_is_not_tried_a_second_time(open_page: Open) -> None:
     execute = "async executeTool(t, input) { runs++; throw new TypeError('Failed to parse input arguments'); }"
     page = await open_page(POLYFILL.replace("SCHEMA", "inputSchema").replace("EXECUTE", execute))
@@ -233,6 +256,7 @@ async def test_several_pages_keep_apart_and_close_one_by_one(browser: pywebmcp.B
     assert (await third.call("three")).value == "https://three.example/"
 
 
+@pytest.mark.requirement("page:storage-state")
 async def test_cookies_and_local_storage_survive_in_a_storage_state(
     engine: str, start: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -303,6 +327,7 @@ async def test_headers_and_requests_reach_the_route(engine: str, start: Callable
     assert (asked[-1].method, asked[-1].body) == ("POST", b"hello")
 
 
+@pytest.mark.requirement("page:popups")
 async def test_popups_are_pages_of_their_own_where_the_engine_has_them(
     browser: pywebmcp.Browser, open_page: Open, engine: str
 ) -> None:
@@ -339,6 +364,7 @@ async def test_hooks_see_every_call_and_may_refuse_it(engine: str, start: Callab
         assert await page.evaluate("window.ran ?? null") is None
 
 
+@pytest.mark.requirement("page:mode-off")
 async def test_mode_off_hides_web_mcp_from_scripts(engine: str) -> None:
     async with pywebmcp.launch(engine, mode="off") as browser:
         page = await browser.open("https://example.com/", html="<p>")

@@ -130,6 +130,7 @@ async def test_killing_it_wakes_waiters_and_takes_its_children_along(watch: Call
 
 
 @pytest.mark.chromium
+@pytest.mark.requirement("engine:kept-profile")
 async def test_a_kept_profile_stays_and_is_read_again(tmp_path: Path, web: tuple[str, list[str]]) -> None:
     profile = tmp_path / "my profile"
     cookie = {"name": "sid", "value": "abc", "url": web[0], "expires": 4_000_000_000}

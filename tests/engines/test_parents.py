@@ -34,6 +34,7 @@ engines = pytest.mark.parametrize("engine", ["lightpanda", pytest.param("chromiu
 
 
 @engines
+@pytest.mark.requirement("engine:killed-parent")
 def test_kill_9_of_the_parent_ends_the_engine_and_the_next_start_sweeps_its_folder(
     engine: str, script: Run, watch: Callable[[int], Watch], folders: Callable[[], list[str]]
 ) -> None:
@@ -85,6 +86,7 @@ def test_a_parent_that_ends_without_closing_takes_the_engine_along(
 
 
 @engines
+@pytest.mark.requirement("engine:ctrl-c")
 def test_ctrl_c_reaches_python_and_not_the_engine(
     engine: str, script: Run, watch: Callable[[int], Watch], folders: Callable[[], list[str]]
 ) -> None:
@@ -116,6 +118,7 @@ def test_ctrl_c_reaches_python_and_not_the_engine(
 
 
 @engines
+@pytest.mark.requirement("engine:starting-thread")
 def test_the_engine_outlives_the_thread_that_started_it(engine: str, script: Run) -> None:
     parent = script(
         f"""
@@ -189,6 +192,7 @@ def test_without_a_shell_a_python_watches(script: Run, watch: Callable[[int], Wa
     assert watched.ended(5)
 
 
+@pytest.mark.requirement("engine:no-leaks")
 def test_many_starts_and_ends_leave_no_thread_no_descriptor_and_no_child(script: Run) -> None:
     parent = script(
         """

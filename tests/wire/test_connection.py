@@ -80,6 +80,7 @@ async def test_a_refused_command_tells_number_and_reason(connection: Connection,
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.requirement("wire:deadline")
 async def test_a_command_that_is_not_answered_ends_at_its_deadline_and_leaves_no_id(
     connection: Connection, browser: FakeBrowser, settled: Settled
 ) -> None:
@@ -203,6 +204,7 @@ async def test_a_callback_that_asks_again_while_the_connection_dies_finds_it_clo
 # --- order --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("wire:order")
 async def test_a_reply_is_seen_between_the_events_around_it(connection: Connection, browser: FakeBrowser) -> None:
     seen: list[str] = []
     connection.on("Test.event", lambda params: seen.append(params["n"]))
@@ -317,6 +319,7 @@ async def test_a_handler_may_unsubscribe_and_subscribe_while_it_runs(
 # --- sessions that come and go ------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("wire:unknown-sessions")
 async def test_messages_of_unknown_sessions_do_not_harm_the_connection(
     connection: Connection, browser: FakeBrowser, settled: Settled
 ) -> None:
@@ -374,6 +377,7 @@ async def test_a_session_that_detached_before_anybody_asked_for_it_is_closed(
 
 
 @pytest.mark.parametrize("ending", ["cut", "farewell"])
+@pytest.mark.requirement("wire:waiters-woken")
 async def test_a_closed_socket_wakes_every_waiter_and_tells_everybody_once(
     connection: Connection, browser: FakeBrowser, ending: str
 ) -> None:
@@ -478,6 +482,7 @@ async def test_closing_is_bounded_when_the_engine_says_no_farewell(tcp_server: T
 # --- big, deep and broken messages --------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("wire:large-messages")
 async def test_messages_of_120_mib_pass_both_ways(connection: Connection, browser: FakeBrowser) -> None:
     size = 120 * MIB
     async with asyncio.timeout(50):

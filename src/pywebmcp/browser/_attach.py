@@ -56,7 +56,7 @@ async def attach(
     chosen: Mode = "runtime" if mode == "polyfill" else mode
     handle, binding = random_identifier(), random_identifier()
     injects = chosen != "native"
-    config: dict[str, Any] = {"mode": chosen if injects else "auto", "dialogs": None, "secureByUrl": False}
+    config: dict[str, Any] = {"mode": chosen if injects else "auto", "dialogs": None}
     script = build_script(handle=handle, binding=binding, config=config)
 
     async def detach() -> None:

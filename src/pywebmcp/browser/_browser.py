@@ -199,7 +199,6 @@ class Browser:
         config: dict[str, Any] = {
             "mode": self._setup.mode if injects else "auto",
             "dialogs": None if self._capabilities.dialogs_wait else declared(policy),
-            "secureByUrl": not self._capabilities.secure_context_known,
         }
         script = build_script(handle=self._handle, binding=self._binding, config=config)
         own_connection = connection is not self._connection

@@ -7,7 +7,7 @@ moves cross-origin frames to sessions of their own.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pywebmcp.context import Document, Registry
 from pywebmcp.types import Frame, Navigated
@@ -23,10 +23,16 @@ __all__ = ["FrameNode", "FrameTree"]
 log = logging.getLogger("pywebmcp.browser")
 
 
+class _Context(NamedTuple):
+    session: Session
+    id: int
+    origin: str
+
+
 class FrameNode:
     """One frame: a place for documents."""
 
-    __slots__ = ("children", "document", "id", "name", "parent", "session")
+    __slots__ = ("children", "context", "document", "id", "name", "parent", "session")
 
     def __init__(self, frame_id: str, parent: FrameNode | None, session: Session) -> None:
         self.id = frame_id
@@ -35,6 +41,8 @@ class FrameNode:
         self.name = ""
         self.children: list[FrameNode] = []
         self.document: Document | None = None
+        self.context: _Context | None = None
+        """Where its page's own scripts run now: a frame's first, empty document may hand it on to the next one."""
 
     def walk(self) -> Iterator[FrameNode]:
         """This frame and all below it, in tree order."""
@@ -94,16 +102,7 @@ class FrameTree:
 
     def document_of_context(self, session: Session, context_id: int) -> Document | None:
         """The living document whose scripts run in that execution context."""
-        document = self._contexts.get(session, {}).get(context_id)
-        if document is None or document.alive:
-            return document
-        # A frame's first, empty document may hand its window on to the next one, context included.
-        heir = self.document(document.frame_id)
-        if heir is None or heir.context_id is not None or heir.session is not session:
-            return None
-        heir.context_id = context_id
-        self._contexts[session][context_id] = heir
-        return heir
+        return self._contexts.get(session, {}).get(context_id)
 
     def named(self, document: Document, name: str) -> None:
         """The document told its frame's name; the engine's own word counts more."""
@@ -195,6 +194,8 @@ class FrameTree:
             origin=_origin(frame.get("securityOrigin", "")),
             is_top=node is self.top,
         )
+        if node.context and node.context.session is session:
+            self._enter(node.document, node.context)
         self._committed(node.document)
         if announce:
             self._emit(Navigated(frame_id=node.id, url=url, is_top=node is self.top))
@@ -229,27 +230,37 @@ class FrameTree:
     def _context_created(self, session: Session, params: dict[str, Any]) -> None:
         context = params["context"]
         aux = context.get("auxData") or {}
-        document = self.document(aux.get("frameId", ""))
-        if not aux.get("isDefault") or document is None:
+        node = self._nodes.get(aux.get("frameId", ""))
+        if not aux.get("isDefault") or node is None:
             return
-        document.session = session
-        document.context_id = context["id"]
-        if context.get("origin"):
-            document.origin = _origin(context["origin"])
-        if session in self._contexts:  # events still come after `close` and `forget`
-            self._contexts[session][context["id"]] = document
+        node.context = _Context(session, context["id"], context.get("origin", ""))
+        if node.document:
+            node.document.session = session
+            self._enter(node.document, node.context)
+
+    def _enter(self, document: Document, context: _Context) -> None:
+        document.context_id = context.id
+        if context.origin:
+            document.origin = _origin(context.origin)
+        self._contexts.setdefault(context.session, {})[context.id] = document
 
     def _context_destroyed(self, session: Session, params: dict[str, Any]) -> None:
-        document = self._contexts.get(session, {}).pop(params["executionContextId"], None)
-        if document and document.context_id == params["executionContextId"]:
-            document.context_id = None
+        self._leave(session, params["executionContextId"])
 
     def _contexts_cleared(self, session: Session) -> None:
-        contexts = self._contexts.get(session, {})
-        for document in contexts.values():
-            document.context_id = None
-            document.world_id = None
-        contexts.clear()
+        for context_id in list(self._contexts.get(session, ())):
+            self._leave(session, context_id)
+        for node in self._nodes.values():
+            if node.context and node.context.session is session:
+                node.context = None
+
+    def _leave(self, session: Session, context_id: int) -> None:
+        document = self._contexts.get(session, {}).pop(context_id, None)
+        if document and document.context_id == context_id:
+            document.context_id = document.world_id = None
+        for node in self._nodes.values():
+            if node.context and node.context.session is session and node.context.id == context_id:
+                node.context = None
 
     def close(self, *, engine_lost: str | None = None) -> None:
         """The page is gone."""

@@ -16,7 +16,14 @@ from pywebmcp.browser._navigation import Navigator
 from pywebmcp.browser._routing import Router
 from pywebmcp.browser._target import Targets
 from pywebmcp.context import Document, PageSurface, Registration, Registry, RuntimeSurface
-from pywebmcp.errors import InvalidDocumentError, ScriptFailedError, UnsupportedError, WebMCPError
+from pywebmcp.errors import (
+    DocumentUnloadedError,
+    InvalidDocumentError,
+    ProtocolError,
+    ScriptFailedError,
+    UnsupportedError,
+    WebMCPError,
+)
 from pywebmcp.types import (
     InvocationSettled,
     Navigated,
@@ -357,14 +364,25 @@ class Page:
 
         Raises:
             ScriptFailedError: it threw or rejected.
-            InvalidDocumentError: there is no such frame.
+            DocumentUnloadedError: the frame navigated meanwhile.
+            InvalidDocumentError: there is no such frame, or it is still coming up.
         """
         self._check_open()
         document = self._document(frame)
         params: dict[str, Any] = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         if document.context_id is not None:
             params["contextId"] = document.context_id
-        reply = await document.session.send("Runtime.evaluate", params, timeout=timeout)
+        elif not document.is_top:
+            raise InvalidDocumentError(f"the frame at {quote(document.url)} has no scripts to evaluate among yet")
+        try:
+            reply = await document.session.send("Runtime.evaluate", params, timeout=timeout)
+        except ProtocolError as error:
+            if error.number is None:
+                raise
+            raise DocumentUnloadedError(
+                f"the document at {quote(document.url)} went away before the expression was evaluated",
+                origin=document.origin,
+            ) from error
         details = reply.get("exceptionDetails")
         if details is not None:
             thrown = details.get("exception") or {}

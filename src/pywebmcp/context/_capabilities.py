@@ -27,8 +27,6 @@ class Capabilities:
     """A JavaScript dialog waits for an answer over CDP. Lightpanda 1.0.2 answers by itself (false, null)."""
     terminates_scripts: bool = True
     """``Runtime.terminateExecution`` ends an endless loop. On Lightpanda 1.0.2 only a cut connection does."""
-    secure_context_known: bool = True
-    """``isSecureContext`` is right. On Lightpanda 1.0.2 it is always true, so the URL decides."""
     cookies_shared: bool = True
     """All pages share their cookies. On Lightpanda 1.0.2 each connection has its own."""
     crash_events: bool = True
@@ -48,7 +46,6 @@ LIGHTPANDA = Capabilities(
     frame_targets=False,
     dialogs_wait=False,
     terminates_scripts=False,
-    secure_context_known=False,
     cookies_shared=False,
     crash_events=False,
     late_srcdoc=True,

@@ -462,7 +462,8 @@ class Page(Twin):
 
         Raises:
             ScriptFailedError: it threw or rejected.
-            InvalidDocumentError: there is no such frame.
+            DocumentUnloadedError: the frame navigated meanwhile.
+            InvalidDocumentError: there is no such frame, or it is still coming up.
         """
         return self._portal.run(self._async.evaluate(expression, frame=frame, timeout=timeout))
 
