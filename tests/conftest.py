@@ -37,16 +37,34 @@ def start() -> Callable[[str], Any]:
     return launch
 
 
+@pytest.fixture(scope="session")
+async def started() -> AsyncIterator[dict[str, pywebmcp.Browser]]:
+    """The browsers that tests share, by engine; each test has its pages to itself."""
+    browsers: dict[str, pywebmcp.Browser] = {}
+    yield browsers
+    async with asyncio.timeout(15):
+        for browser in browsers.values():
+            await browser.close()
+
+
 @pytest.fixture
-async def browser(engine: str) -> AsyncIterator[pywebmcp.Browser]:
-    """A browser of its own for each test: nothing leaks from one to the next."""
-    async with asyncio.timeout(30):
-        started = await launch(engine)
-    try:
-        yield started
-    finally:
-        async with asyncio.timeout(15):
-            await started.close()
+async def browser(engine: str, started: dict[str, pywebmcp.Browser]) -> AsyncIterator[pywebmcp.Browser]:
+    """A browser without pages and cookies; one that a test has killed is replaced for the next."""
+    browser = started.get(engine)
+    if browser is None or browser._connection.closed:
+        async with asyncio.timeout(30):
+            if browser is not None:
+                await browser.close()
+            browser = started[engine] = await launch(engine)
+    yield browser
+    async with asyncio.timeout(15):
+        for page in browser.pages:
+            await page.close()
+        browser._jar.clear()
+        if engine == "chromium" and not browser._connection.closed:
+            await browser._connection.send("Storage.clearCookies")
+    if browser._connection.closed:
+        await started.pop(engine).close()
 
 
 @pytest.fixture

@@ -345,6 +345,76 @@ async def test_popups_are_pages_of_their_own_where_the_engine_has_them(
     assert popup is not page
 
 
+async def test_a_crashed_renderer_takes_its_own_documents_only_and_a_reload_brings_them_back() -> None:
+    async with pywebmcp.launch("chromium", mode="native") as browser:
+        waits = "() => new Promise(() => {})"
+        page = await browser.open(
+            "https://example.com/",
+            html=registers("top")
+            + registers("top_waits", waits)
+            + "<iframe src='https://o.example/' allow=tools></iframe>",
+            route=lambda _: pywebmcp.Response(registers("framed") + registers("frame_waits", waits)),
+        )
+        await page.wait_for_tool("frame_waits")
+        of_top, of_frame = await page.invoke("top_waits"), await page.invoke("frame_waits")
+        frame = page._frames.document(page.frames[1].id)
+        assert frame is not None
+        frame.session.post("Page.crash")
+        with pytest.raises(pywebmcp.OutcomeUnknownError):
+            await of_frame.result()
+        assert (await page.call("top")).value == "https://example.com/"
+        assert [tool.name for tool in await page.tools()] == ["top", "top_waits"]
+        page._session.post("Page.crash")
+        with pytest.raises(pywebmcp.OutcomeUnknownError):
+            await of_top.result()
+        with pytest.raises(pywebmcp.EngineCrashedError, match="reload"):
+            await page.tools()
+        await page.reload()
+        await page.wait_for_tool("framed")
+        assert (await page.call("top")).value == "https://example.com/"
+
+
+async def test_an_opening_that_is_cancelled_leaves_nothing_behind(browser: pywebmcp.Browser) -> None:
+    async def targets() -> int:
+        told = await browser._connection.send("Target.getTargets")
+        return len(browser._connections) + len(told["targetInfos"])
+
+    kept = await browser.open("https://kept.example/", html="<p>")
+    before = await targets()
+    for turns in range(0, 60, 3):
+        opening = asyncio.ensure_future(browser.open("https://example.com/", html="<p>"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        opening.cancel()
+        await asyncio.gather(opening, return_exceptions=True)
+        if not opening.cancelled():
+            await opening.result().close()
+    async with asyncio.timeout(10):
+        while browser._tasks:
+            await asyncio.wait(browser._tasks)
+        while await targets() != before:  # the browser answers before a target is quite gone
+            pass
+    assert browser.pages == (kept,)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        pywebmcp.Response(5),  # pyright: ignore[reportArgumentType] - what a user may get wrong
+        pywebmcp.Response("x", status=1000),
+        pywebmcp.Response("x", headers={"a": "b\nc"}),
+        "text",
+    ],
+)
+async def test_a_wrong_answer_of_a_route_is_an_error_status_and_a_log_and_never_a_hang(
+    browser: pywebmcp.Browser, response: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(pywebmcp.NavigationError) as caught:
+        await browser.open("https://example.com/", route=lambda _: response, timeout=10)
+    assert caught.value.status == 500
+    assert "route callback failed" in caplog.text
+
+
 async def test_hooks_see_every_call_and_may_refuse_it(engine: str, start: Callable[..., Any]) -> None:
     seen: list[Any] = []
 

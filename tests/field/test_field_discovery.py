@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -133,6 +136,52 @@ async def test_a_document_whose_own_listing_never_answers_does_not_hold_up_ours(
     assert (await page.call("open_cart")).value == "cart open"
     assert (await page.wait_for_tool("apply_coupon", timeout=5)).name == "apply_coupon"
     assert names(await page.tools()) == ["instant", "checkout", "apply_coupon"]
+
+
+async def dead(waiting: Callable[[], Awaitable[Any]], kill: Callable[[], Awaitable[Any]]) -> BaseException | None:
+    """What a waiter gets when its engine or renderer dies under it; it must not wait for its own deadline."""
+    task = asyncio.ensure_future(waiting())
+    await asyncio.wait({task}, timeout=0.3)
+    assert not task.done()
+    await kill()
+    await asyncio.wait({task}, timeout=2)
+    assert task.done(), "it went on waiting"
+    return task.exception()
+
+
+@pytest.mark.requirement("field:04:dead-engine-wakes-waiters")
+async def test_a_dead_engine_wakes_who_waits_for_a_tool(browser: pywebmcp.Browser, open_page: Open) -> None:
+    page = await open_page("<p>nothing")
+
+    async def kill() -> None:
+        assert browser.process_id
+        os.kill(browser.process_id, signal.SIGKILL)
+
+    async def both() -> None:
+        await asyncio.gather(page.wait_for_tool("late", timeout=20), page.wait_for_tools(timeout=20))
+
+    error = await dead(both, kill)
+
+    assert type(error) is pywebmcp.EngineCrashedError
+    assert error.ran == "no"
+
+
+@pytest.mark.requirement("field:04:dead-renderer-wakes-waiters")
+@pytest.mark.parametrize("how", ["named", "any"])
+async def test_a_dead_renderer_wakes_who_waits_for_a_tool(chromium: Launch, how: str) -> None:
+    browser = await chromium(mode="native")
+    page = await browser.open("https://example.com/", html="<p>nothing")
+    other = await browser.open("https://other.example/", html="<p>fine")
+
+    async def kill() -> None:
+        page._session.post("Page.crash")
+
+    error = await dead(
+        lambda: page.wait_for_tool("late", timeout=20) if how == "named" else page.wait_for_tools(timeout=20), kill
+    )
+
+    assert type(error) is pywebmcp.EngineCrashedError
+    assert await other.evaluate("1 + 1") == 2
 
 
 # --- 20 -----------------------------------------------------------------------------------------------------

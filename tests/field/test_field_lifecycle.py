@@ -297,7 +297,9 @@ async def test_an_answer_without_content_keeps_the_document_where_the_engine_kee
 
 
 @pytest.mark.requirement("field:16:frame-navigates")
-async def test_a_frame_that_navigates_ends_its_own_calls_and_no_others(open_page: Open, fails: Fails) -> None:
+async def test_a_frame_that_navigates_ends_its_own_calls_and_no_others(
+    open_page: Open, begin: Begin, fails: Fails
+) -> None:
     tool = (
         "<script>(document.modelContext ?? navigator.modelContext).registerTool({name: '%s', description: 'd', "
         "execute: () => new Promise((r) => { window.finish = r; })})</script>"
@@ -306,7 +308,7 @@ async def test_a_frame_that_navigates_ends_its_own_calls_and_no_others(open_page
         tool % "outer" + "<iframe name=inner src='/frame'></iframe>",
         route=lambda _: pywebmcp.Response(tool % "inner", content_type="text/html"),
     )
-    outer, inner = await page.invoke("outer", timeout=15), await page.invoke("inner", timeout=15)
+    outer, inner = await begin(page, "outer", timeout=15), await begin(page, "inner", timeout=15)
 
     await page.evaluate("frames[0].location.href = '/other'")
     await fails(inner.result(), pywebmcp.DocumentUnloadedError)
@@ -316,19 +318,23 @@ async def test_a_frame_that_navigates_ends_its_own_calls_and_no_others(open_page
 
 
 @pytest.mark.requirement("field:16:other-calls-end-too")
-async def test_every_call_of_a_document_that_goes_away_ends_exactly_once(open_field: Open, fails: Fails) -> None:
-    page = await open_field("16")
+async def test_every_call_of_a_document_that_goes_away_ends_exactly_once(
+    open_page: Open, begin: Begin, fails: Fails
+) -> None:
+    page = await open_page(
+        "<script>(document.modelContext ?? navigator.modelContext).registerTool({name: 'never', description: 'd', "
+        "execute: () => new Promise(() => {})})</script>"
+    )
     settled: list[str] = []
     page.on_invocation_settled(lambda event: settled.append(event.invocation_id))
+    waiting = [await begin(page, "never", timeout=15) for _ in range(5)]
 
-    waiting = [await page.invoke("go_then_wait", timeout=15) for _ in range(5)]
+    await page.reload()
     for invocation in waiting:
         await fails(invocation.result(), pywebmcp.DocumentUnloadedError)
 
-    await page.wait_for_tool("where")
-    assert (await page.call("where")).value == "third"
-    assert sorted(settled[:5]) == sorted(invocation.id for invocation in waiting)
-    assert len(settled) == 6
+    await begin(page, "never", timeout=15)
+    assert sorted(settled) == sorted(invocation.id for invocation in waiting)
 
 
 @pytest.mark.requirement("field:16:stale-after-navigation")

@@ -77,8 +77,7 @@ class Browser:
         self._binding = random_identifier()
         self._pages: dict[str, Page] = {}
         self._connections: set[Connection] = {connection}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._opening: set[str] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._spare = self._capabilities.page_per_connection
         self._restored = False
         self._jar: dict[tuple[str, str, str], Cookie] = {}
@@ -141,22 +140,47 @@ class Browser:
         """Opens an empty page."""
         if self._closed:
             raise EngineCrashedError("the browser is closed; launch another one")
-        policy = dialogs or self._setup.dialogs
+        # Half an opening cannot be undone: one that is cancelled is finished in the background, and then closed.
+        opening = asyncio.get_running_loop().create_task(self._open_target(dialogs or self._setup.dialogs, _router))
+        self._tasks.add(opening)
+        opening.add_done_callback(self._tasks.discard)
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(self._abandon)
+            raise
+
+    def _abandon(self, opening: asyncio.Task[Page]) -> None:
+        if not opening.cancelled() and not opening.exception():
+            closing = asyncio.get_running_loop().create_task(opening.result().close())
+            self._tasks.add(closing)
+            closing.add_done_callback(self._tasks.discard)
+
+    async def _open_target(self, policy: DialogPolicy, router: Router | None) -> Page:
         connection = self._connection
         if self._capabilities.page_per_connection and not self._spare:
             connection = await self._dial()
             self._connections.add(connection)
         self._spare = False
-        created = await connection.send("Target.createTarget", {"url": "about:blank"})
-        target_id = created["targetId"]
-        self._opening.add(target_id)
+        target_id = ""
         try:
+            created = await connection.send("Target.createTarget", {"url": "about:blank"})
+            target_id = created["targetId"]
             attached = await connection.send("Target.attachToTarget", {"targetId": target_id, "flatten": True})
             session = connection.child(attached["sessionId"])
-            page = await self._add_page(session, target_id, connection, policy, router=_router)
-        finally:
-            self._opening.discard(target_id)
-        await self._bring_cookies(session)
+            page = await self._add_page(session, target_id, connection, policy, router=router)
+        except BaseException:
+            if connection is not self._connection:
+                self._connections.discard(connection)
+                connection.abort()
+            elif target_id:
+                connection.post("Target.closeTarget", {"targetId": target_id})
+            raise
+        try:
+            await self._bring_cookies(session)
+        except BaseException:
+            await page.close()
+            raise
         return page
 
     async def _bring_cookies(self, session: Session) -> None:
@@ -213,8 +237,8 @@ class Browser:
                     self._connections.discard(connection)
                     await connection.close()
                 else:
+                    # Not used again for another page: what was injected into this one would stay.
                     await connection.send("Target.closeTarget", {"targetId": target_id}, timeout=5)
-                    self._spare = not connection.closed
             else:
                 await connection.send("Target.closeTarget", {"targetId": target_id}, timeout=5)
 
@@ -334,6 +358,8 @@ class Browser:
             except (WebMCPError, OSError) as error:
                 log.warning("the cookies of the profile were not saved: %s", error)
         self._closed = True
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=2)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

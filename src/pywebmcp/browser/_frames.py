@@ -142,9 +142,11 @@ class FrameTree:
         """The session is gone: so are the documents that it spoke for."""
         self._contexts.pop(session, None)
         for node in list(self._nodes.values()):
-            if node.session is session and node.document:
-                node.document.destroy(engine_lost=engine_lost)
-                node.document = None
+            if node.session is session:
+                node.context = None
+                if node.document:
+                    node.document.destroy(engine_lost=engine_lost)
+                    node.document = None
 
     def seed(self, session: Session, tree: dict[str, Any]) -> None:
         """Takes the answer of ``Page.getFrameTree``, for pages that were open before we came."""

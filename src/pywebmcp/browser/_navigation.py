@@ -52,6 +52,10 @@ class Navigator:
         self._lost = why
         self._changed.set()
 
+    def revived(self) -> None:
+        """A renderer that died is replaced by the next navigation."""
+        self._lost = None
+
     def _mark(self, loader_id: str, what: str) -> None:
         self._reached.setdefault(loader_id, set()).add(what)
         self._changed.set()

@@ -18,6 +18,7 @@ from pywebmcp.browser._target import Targets
 from pywebmcp.context import Document, PageSurface, Registration, Registry, RuntimeSurface
 from pywebmcp.errors import (
     DocumentUnloadedError,
+    EngineCrashedError,
     InvalidDocumentError,
     ProtocolError,
     ScriptFailedError,
@@ -51,6 +52,7 @@ __all__ = ["CALL_TIMEOUT", "NAVIGATION_TIMEOUT", "Page", "PageSetup"]
 
 log = logging.getLogger("pywebmcp.browser")
 
+CRASHED = "the renderer of the page crashed"
 CALL_TIMEOUT = 600.0
 """Seconds that a call may take unless the caller says otherwise."""
 NAVIGATION_TIMEOUT = 30.0
@@ -124,6 +126,7 @@ class Page:
         )
         self._closed = False
         self._lost: str | None = None
+        self._renderer_lost = False
         session.on_closed(lambda: self._engine_lost("the engine or its connection died"))
 
     async def _prepare(self, router: Router | None) -> None:
@@ -339,7 +342,8 @@ class Page:
         Raises:
             NavigationError: DNS, TLS, refused, an HTTP status of 400 or more, or the deadline.
         """
-        self._check_open()
+        self._check_there()
+        self._revive()
         if html is not None or route is not None:
             if self._targets.router is None:
                 await self._targets.route(Router(url, html, route))
@@ -350,7 +354,8 @@ class Page:
 
     async def reload(self, *, wait: WaitUntil = "load", timeout: float = NAVIGATION_TIMEOUT) -> Self:
         """Loads the page anew; raises `NavigationError` like `goto`."""
-        self._check_open()
+        self._check_there()
+        self._revive()
         await self._navigator.reload(wait=wait, timeout=timeout)
         return self
 
@@ -439,11 +444,20 @@ class Page:
     # --- inside ----------------------------------------------------------------------------------------------
 
     def _check_open(self) -> None:
+        self._check_there()
+        if self._renderer_lost:
+            raise EngineCrashedError(f"{CRASHED}; reload it")
+
+    def _revive(self) -> None:
+        """A navigation brings a new renderer."""
+        if self._renderer_lost:
+            self._renderer_lost = False
+            self._navigator.revived()
+
+    def _check_there(self) -> None:
         if self._closed:
             raise InvalidDocumentError("the page is closed; open another one")
         if self._lost:
-            from pywebmcp.errors import EngineCrashedError
-
             raise EngineCrashedError(f"{self._lost}; open the page again")
 
     def _limit(self, timeout: float | Literal["default"] | None) -> float | None:
@@ -484,12 +498,13 @@ class Page:
         document.foreign = True
         self._lookup.wake()
 
-    def _crashed(self, why: str) -> None:
-        """A renderer died: its documents are gone, the page can be loaded again."""
-        for document in self._frames.documents():
-            document.destroy(engine_lost=why)
-        self._navigator.lost(why)
-        self._lost = why
+    def _crashed(self, session: Session) -> None:
+        """A renderer died: its documents are gone; when it was the top one's, the page can be loaded again."""
+        self._frames.forget(session, engine_lost=CRASHED)
+        if session is self._session:
+            self._renderer_lost = True
+            self._navigator.lost(CRASHED)
+        self._lookup.wake()
 
     def _engine_lost(self, why: str) -> None:
         self._lost = self._lost or why

@@ -10,7 +10,7 @@ import mimetypes
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urlsplit
 
-from pywebmcp.errors import WebMCPError
+from pywebmcp.errors import ProtocolError, WebMCPError
 from pywebmcp.types import Request, Response
 from pywebmcp.values.quoting import quote
 
@@ -40,6 +40,7 @@ class Router:
 
     def __init__(self, url: str, html: str | bytes | None, route: Route | None) -> None:
         self.tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
         self.update(url, html, route)
 
     def update(self, url: str, html: str | bytes | None, route: Route | None) -> None:
@@ -60,6 +61,7 @@ class Router:
 
     async def close(self) -> None:
         """Stops answering."""
+        self._closed = True
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
@@ -69,16 +71,23 @@ class Router:
         request = _request(params)
         try:
             response = await self._find(request)
-        except Exception:  # boundary: the callback is the user's; its page gets an error and the log the reason
-            log.exception("the route callback failed for %s", quote(request.url))
-            response = Response("the route callback failed; see the log", status=500)
+            answer = None if response is None else _fulfilled(request_id, request, response)
+        except (Exception, asyncio.CancelledError) as error:  # boundary: the callback is the user's
+            if self._closed:
+                raise
+            # Its page gets an error, and the log the reason.
+            log.error("the route callback failed for %s", quote(request.url), exc_info=error)
+            answer = _fulfilled(request_id, request, Response("the route callback failed; see the log", status=500))
         try:
-            if response is None:
+            if answer is None:
                 await session.send("Fetch.continueRequest", {"requestId": request_id})
             else:
-                await session.send("Fetch.fulfillRequest", _fulfilled(request_id, request, response))
+                await session.send("Fetch.fulfillRequest", answer)
+        except ProtocolError as error:
+            # The frame may have gone away meanwhile; otherwise the engine takes no such response.
+            log.warning("the answer for %s was not taken: %s", quote(request.url), error)
+            session.post("Fetch.failRequest", {"requestId": request_id, "errorReason": "Failed"})
         except WebMCPError as error:
-            # The frame may have gone away meanwhile.
             log.debug("the answer for %s was not taken: %s", quote(request.url), error)
 
     async def _find(self, request: Request) -> Response | None:
@@ -117,10 +126,13 @@ def _request(params: dict[str, Any]) -> Request:
 
 
 def _fulfilled(request_id: str, request: Request, response: Response) -> dict[str, Any]:
-    body = response.body.encode() if isinstance(response.body, str) else response.body
-    headers = {name.lower(): value for name, value in (response.headers or {}).items()}
+    body = _bytes(response.body)
+    status: object = response.status
+    if type(status) is not int or not 200 <= status <= 599:
+        raise ValueError(f"Response(status={status!r}): a number from 200 to 599")
+    headers = {_header(name).lower(): _header(value) for name, value in (response.headers or {}).items()}
     if response.content_type:
-        headers["content-type"] = response.content_type
+        headers["content-type"] = _header(response.content_type)
     elif "content-type" not in headers:
         guessed, _ = mimetypes.guess_type(urlsplit(request.url).path)
         headers["content-type"] = (
@@ -134,3 +146,17 @@ def _fulfilled(request_id: str, request: Request, response: Response) -> dict[st
         "responseHeaders": [{"name": name, "value": value} for name, value in headers.items()],
         "body": base64.b64encode(body).decode("ascii"),
     }
+
+
+def _bytes(body: object) -> bytes:
+    if isinstance(body, str):
+        return body.encode("utf-8", "replace")
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        return bytes(body)
+    raise TypeError(f"Response(body): text or bytes, not {type(body).__name__}")
+
+
+def _header(text: object) -> str:
+    if not isinstance(text, str) or any(character in text for character in "\r\n\0"):
+        raise ValueError(f"a header is text without line breaks, not {text!r}")
+    return text

@@ -57,7 +57,7 @@ class Targets:
         dialogs: Dialogs,
         *,
         emit: Callable[[PageEvent], None],
-        crashed: Callable[[str], None],
+        crashed: Callable[[Session], None],
     ) -> None:
         self.setup = setup
         self.router: Router | None = None
@@ -83,7 +83,7 @@ class Targets:
             self.router.listen(session)
         commands: list[tuple[str, dict[str, Any]]] = [("Page.enable", {})]
         if capabilities.crash_events:
-            session.on("Inspector.targetCrashed", lambda _: self._crashed("the renderer crashed"))
+            session.on("Inspector.targetCrashed", lambda _: self._crashed(session))
             commands.append(("Inspector.enable", {}))
         if setup.script is not None:
             commands.append(("Runtime.addBinding", {"name": setup.binding}))
