@@ -131,7 +131,7 @@ class ToolAnnotations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A snapshot of one registration. Calling it runs that registration or fails, never its successor."""
+    """A snapshot of one registration. Given to `Page.call` it runs that registration or fails, never its successor."""
 
     name: str
     description: str

@@ -128,6 +128,17 @@ async def test_2_arguments_against_the_schema_never_reach_the_page(webmcp: Any, 
     assert {(problem["path"], problem["rule"]) for problem in error["problems"]} == {("", "required"), ("/a", "type")}
 
 
+async def test_2_each_fault_is_told_once(webmcp: Any, outcomes: Path) -> None:
+    several = await webmcp("call", outcomes, "add", '{"a": "x"}')
+    assert several.err.splitlines() == [
+        'webmcp: the arguments do not fit the input schema of "add"  [invalid_arguments]',
+        '  (root): lacks the member "b" [required]',
+        '  /a: must be of type "number", not "x" [type]',
+    ]
+    one = await webmcp("call", outcomes, "add", '{"a": 1}')
+    assert (one.err.count("\n"), one.err.count('lacks the member "b"')) == (1, 1)
+
+
 async def test_2_a_pair_that_does_not_fit_names_its_key_and_type(webmcp: Any, outcomes: Path) -> None:
     ran = await webmcp("call", outcomes, "echo", "-a", "count=many")
     assert (ran.code, ran.out) == (2, "")
@@ -144,6 +155,16 @@ async def test_3_a_missing_tool_lists_what_is_there(webmcp: Any, outcomes: Path,
     error = error_of(await webmcp("call", outcomes, "nope", "--wait", "0", "--json", *on), 3)
     assert (error["code"], error["ran"], error["domName"]) == ("tool_not_found", "no", "NotFoundError")
     assert "add" in error["available"]
+
+
+async def test_3_a_name_that_is_nearly_one_is_told_soon(webmcp: Any, outcomes: Path, on: list[str]) -> None:
+    error = error_of(await webmcp("call", outcomes, "adds", "--json", *on), 3)
+    assert '(waited 2 s); did you mean "add"?' in error["message"]
+
+
+async def test_a_page_that_still_adds_tools_is_waited_for(webmcp: Any, cli: Path) -> None:
+    ran = await webmcp("call", cli / "growing.html", "third")
+    assert (ran.code, ran.out) == (0, "third\n")
 
 
 async def test_3_an_insecure_document_has_no_model_context(webmcp: Any, site: Any, on: list[str]) -> None:

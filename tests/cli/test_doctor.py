@@ -33,6 +33,8 @@ async def test_both_engines_are_found_and_started(webmcp: Any) -> None:
         assert os.access(engine["executable"], os.X_OK)
         assert engine["version"]
         assert engine["startMs"] > 0
+    assert told["pywebmcp"] == pywebmcp.__version__
+    assert told["platform"]
     assert told["packages"]["lightpanda"]
     assert told["packages"]["playwright"]
 
@@ -50,6 +52,11 @@ async def test_an_engine_that_is_not_there_ends_with_5(webmcp: Any) -> None:
     assert (ran.code, ran.json["usable"]) == (5, False)
     assert ran.json["engines"][0]["chosen"] is True
     assert "/nowhere/lightpanda" in ran.json["engines"][0]["problem"]
+
+
+async def test_only_the_engine_that_is_asked_for_is_started(webmcp: Any, engine: str) -> None:
+    told = (await webmcp("doctor", "--engine", engine, "--json")).json
+    assert [(report["name"], report["chosen"]) for report in told["engines"]] == [(engine, True)]
 
 
 async def test_a_page_with_tools_is_well(webmcp: Any, outcomes: Path, on: list[str]) -> None:
@@ -72,6 +79,23 @@ async def test_every_fault_of_a_page_is_found(webmcp: Any, cli: Path, on: list[s
     assert any('"/missing.js"' in text for text in found["missing_file"])
     assert any("boom" in text for text in found["script_error"])
     assert any("could not be mounted" in text for text in found["console"])
+
+
+async def test_a_script_s_fault_is_placed_in_the_page_and_not_in_our_runtime(
+    webmcp: Any, cli: Path, engine: str
+) -> None:
+    for mode in ["auto"] if engine == "lightpanda" else ["native", "runtime"]:
+        ran = await webmcp(
+            "doctor", cli / "refused.html", "--engine", engine, "--mode", mode, "--wait", "0.2", "--json"
+        )
+        (text,) = codes(ran.json)["script_error"]
+        place = "line 2 of an inline script" if engine == "lightpanda" else "line 3"
+        assert text.endswith(f'/refused.html", {place}')
+
+
+async def test_tools_that_the_options_hide_are_told(webmcp: Any, outcomes: Path, on: list[str]) -> None:
+    ran = await webmcp("doctor", outcomes, "--origin", "https://other.example", "--wait", "0", "--json", *on)
+    assert (ran.code, codes(ran.json).keys() & {"none_chosen", "nothing_registered"}) == (3, {"none_chosen"})
 
 
 async def test_nothing_registered_is_a_reason_of_its_own(webmcp: Any, cli: Path, on: list[str]) -> None:

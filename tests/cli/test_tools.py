@@ -72,6 +72,8 @@ async def test_a_frame_and_an_origin_choose(webmcp: Any, cli: Path, on: list[str
         "tools", cli / "frames.html", "--origin", "https://other.example", "--wait", "0", "--json", *on
     )
     assert (other.code, other.json["tools"]) == (0, [])
+    assert '3 tools, none of origin "https://other.example"; there are tools of "http://localhost:' in other.err
+    assert "registered no tools" not in other.err
     no_frame = await webmcp("tools", cli / "frames.html", "--frame", "middle", "--wait", "0", *on)
     assert no_frame.code == 3
     assert 'no frame "middle"' in no_frame.err
@@ -98,6 +100,7 @@ async def test_an_empty_list_of_a_document_with_a_model_context_is_done(webmcp: 
     ran = await webmcp("tools", cli / "elsewhere.html", "--wait", "0.1", *on)
     assert (ran.code, ran.out) == (0, "")
     assert "registered no tools" in ran.err
+    assert f"webmcp doctor {cli / 'elsewhere.html'} looks for the reason" in ran.err
 
 
 async def test_a_document_without_a_model_context_is_not(webmcp: Any, site: Any, on: list[str]) -> None:

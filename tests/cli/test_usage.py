@@ -10,6 +10,7 @@ import pywebmcp
 from pywebmcp import cli as command
 from pywebmcp.cli._exits import AwaitingSubmissionError, UsageError, error_json, exit_code
 from pywebmcp.cli._parser import EngineChoice, Options, parse
+from pywebmcp.cli._typed import typed_as
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,16 +33,18 @@ def test_help_goes_to_stdout_and_is_done(arguments: list[str], capsys: pytest.Ca
     ("arguments", "told"),
     [
         ([], "which command?"),
-        (["frobnicate"], "no such command"),
+        (["frobnicate"], "no such command (see webmcp --help)"),
+        (["tool"], "no such command; did you mean tools?"),
         (["https://example.com/"], "webmcp tools https://example.com/"),
         (["--engine", "tools"], "options stand after the command"),
         (["tools"], "PAGE"),
         (["call", "page"], "TOOL"),
         (["tools", "p", "--wait", "soon"], "--wait"),
         (["tools", "p", "--wait", "-1"], "--wait"),
-        (["call", "p", "t", "--timeout", "0"], "--timeout"),
+        (["call", "p", "t", "--timeout", "0"], "--timeout: 0 must be more than 0"),
+        (["call", "p", "t", "--timeout", "-1"], "--timeout: -1 must be more than 0"),
         (["tools", "p", "--mode", "off"], "--mode"),
-        (["tools", "p", "--tim", "3"], "--tim"),
+        (["tools", "p", "--tim", "3"], "--tim 3; did you mean --timeout? (see webmcp tools --help)"),
         (["tools", "p", "--engine", "firefox"], "--engine firefox"),
         (["tools", "p", "--engine", "./something"], "cannot tell"),
         (["tools", "p", "--engine", "lightpanda", "--headed"], "chromium"),
@@ -54,6 +57,10 @@ def test_help_goes_to_stdout_and_is_done(arguments: list[str], capsys: pytest.Ca
         (["call", "missing.html", "t", "[1]"], "must be a JSON object, not an array"),
         (["call", "missing.html", "t", "{"], "not JSON"),
         (["call", "missing.html", "t", "@nowhere.json"], "nowhere.json"),
+        (["call", "missing.html", "t", "@"], "@ needs a file name"),
+        (["call", "missing.html", "t", "a=1"], "write -a a=1"),
+        (["call", "missing.html", "t", "a=1", "b.c=x y"], "write -a a=1 -a 'b.c=x y'"),
+        (["call", "missing.html", "t", "{}", "b=2"], "write -a b=2"),
         (["call", "missing.html", "t", "-a", "novalue"], "-a key=value"),
         (["call", "missing.html", "t", "-a", "=v"], "-a key=value"),
     ],
@@ -66,6 +73,8 @@ def test_wrong_usage_ends_with_2_and_says_why(
     assert out == ""
     assert told in err
     assert "Traceback" not in err
+    assert told in err.splitlines()[-1]
+    assert err.count("\n") == 1 or not arguments
 
 
 def test_wrong_usage_is_json_for_a_program(capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,6 +138,47 @@ _CODES: list[tuple[Exception, int]] = [
 @pytest.mark.parametrize(("error", "code"), _CODES, ids=lambda value: type(value).__name__)
 def test_every_error_has_its_exit_code(error: Exception, code: int) -> None:
     assert exit_code(error) == code
+
+
+def test_the_help_tells_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    command.main(["--help"])
+    table = capsys.readouterr().out.partition("exit codes:")[2]
+    for code in {0, 129, 130, 143, *(code for _, code in _CODES)}:
+        assert f" {code} " in table.replace("\n", " ")
+    for name in ("tools", "call", "doctor", "demo"):
+        command.main([name, "--help"])
+        assert "exit codes: webmcp --help" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("started", "found", "shown"),
+    [
+        ("bin/webmcp", "bin", "webmcp"),
+        ("bin/webmcp", "other", "bin/webmcp"),
+        ("bin/webmcp", "", "bin/webmcp"),
+        ("pywebmcp/__main__.py", "bin", "/usr/bin/python3 -m pywebmcp"),
+        ("pytest", "", "webmcp"),
+    ],
+)
+def test_hints_begin_with_what_the_shell_finds(
+    started: str, found: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("bin", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "webmcp").write_text(folder)
+        (tmp_path / folder / "webmcp").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path / found) if found else "")
+    monkeypatch.setattr("sys.argv", [started])
+    monkeypatch.setattr("sys.orig_argv", ["/usr/bin/python3"])
+    assert typed_as("doctor", "a page.html") == f"{shown} doctor 'a page.html'"
+
+
+def test_a_window_needs_a_display(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    assert command.main(["tools", "about:blank", "--headed"]) == 2
+    assert capsys.readouterr().err == "webmcp: no display: set DISPLAY, or leave --headed out\n"
 
 
 def test_every_error_class_of_the_library_has_one() -> None:

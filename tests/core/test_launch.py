@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -55,9 +56,73 @@ async def test_a_wrong_option_is_a_value_error_that_names_it(options: dict[str, 
             await browser.open("https://example.com/", html="<p>")
 
 
-async def test_native_mode_on_lightpanda_is_unsupported_and_leaves_nothing_running() -> None:
-    with pytest.raises(pywebmcp.UnsupportedError, match="auto"):
-        await pywebmcp.launch("lightpanda", mode="native")
+@pytest.mark.parametrize(
+    ("engine", "options"),
+    [
+        ("lightpanda", {"mode": "native"}),
+        ("lightpanda", {"headless": False}),
+        ("chromium", {"block_private_networks": True}),
+        ("chromium", {"obey_robots": True}),
+        ("chromium", {"load": ["image"]}),
+        ("auto", {"mode": "native", "block_private_networks": True}),
+    ],
+)
+async def test_an_option_that_the_engine_lacks_is_unsupported_and_not_ignored(
+    engine: str, options: dict[str, Any]
+) -> None:
+    with pytest.raises(pywebmcp.UnsupportedError, match="engine="):
+        await pywebmcp.launch(engine, **options)
+
+
+async def test_auto_takes_the_engine_that_has_what_is_asked_for() -> None:
+    async with pywebmcp.launch(mode="native") as browser:
+        assert browser.engine.name == "chromium"
+    async with pywebmcp.launch(block_private_networks=True) as browser:
+        assert browser.engine.name == "lightpanda"
+
+
+def test_forgetting_to_await_a_launch_says_so() -> None:
+    with pytest.raises(AttributeError, match="async with launch"):
+        pywebmcp.launch().open  # noqa: B018
+
+
+async def test_an_address_without_a_scheme_and_an_unknown_host_say_so(engine: str, start: Callable[..., Any]) -> None:
+    async with await start(engine) as browser:
+        with pytest.raises(pywebmcp.NavigationError, match="html="):
+            await browser.open("page.html")
+        with pytest.raises(pywebmcp.NavigationError, match="cannot be resolved"):
+            await browser.open("http://nobody.invalid/")
+
+
+@pytest.mark.parametrize("url", ["https://exämple.example/ü?q=漢#é", "https://Example.example:443/a/../b c"])
+async def test_html_is_served_at_any_spelling_of_its_address(engine: str, start: Callable[..., Any], url: str) -> None:
+    async with await start(engine) as browser:
+        page = await browser.open(url, html=ADD)
+        assert (await page.call("add")).value == 1
+        await page.reload()
+        assert (await page.call("add")).value == 1
+
+
+async def test_a_closing_that_is_cancelled_still_ends_the_engine(engine: str, start: Callable[..., Any]) -> None:
+    for turns in range(0, 30, 3):
+        browser = await start(engine)
+        await browser.open("https://example.com/", html=ADD)
+        closing = asyncio.ensure_future(browser.close())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.gather(closing, return_exceptions=True)
+        async with asyncio.timeout(10):
+            await browser.close()
+        assert browser._engine.exit_reason() is not None
+        assert not browser._engine._folder.path.exists()
+
+
+async def test_waiting_for_tools_ends_at_once_where_there_can_be_none(engine: str, start: Callable[..., Any]) -> None:
+    async with await start(engine) as browser:
+        page = await browser.open("http://plain.example/", html="<p>")
+        async with asyncio.timeout(10):
+            assert await page.wait_for_tools(timeout=60) == []
 
 
 async def test_an_asking_hook_is_unsupported_where_dialogs_answer_themselves() -> None:

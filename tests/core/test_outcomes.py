@@ -294,6 +294,56 @@ async def test_an_endless_loop_ends_at_its_deadline_and_other_pages_go_on(open_p
 
 
 @pytest.mark.requirement("outcome:navigation")
+async def test_a_page_that_sits_in_a_synchronous_request_does_not_take_other_pages_along() -> None:
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def route(request: pywebmcp.Request) -> pywebmcp.Response:
+        if request.url.endswith("/slow"):
+            asked.set()
+            await answer.wait()
+        return pywebmcp.Response(
+            f"<script>{MC}.registerTool({{name: 'stuck', description: 'd', execute() {{"
+            "const x = new XMLHttpRequest(); x.open('GET', '/slow', false); x.send(); return 1; }})</script>"
+        )
+
+    async with pywebmcp.launch("chromium", mode="native") as browser:
+        page = await browser.open("https://example.com/", route=route)
+        other = await browser.open("https://other.example/", html=TOOLS)
+        await caught(page.call("stuck", timeout=0.3), pywebmcp.CallTimeoutError)
+        assert asked.is_set()
+        async with asyncio.timeout(15):
+            while page._calls._tasks:
+                await asyncio.wait(page._calls._tasks)
+        assert (await other.call("gone")).value == 1
+        answer.set()
+
+
+async def test_a_call_too_large_for_the_engine_is_refused_and_nothing_is_lost() -> None:
+    async with pywebmcp.launch("chromium", mode="native") as browser:
+        page = await browser.open("https://example.com/", html=TOOLS)
+        error = await caught(page.call("gone", {"text": "x" * (101 * 1024 * 1024)}), pywebmcp.UnsupportedError)
+        assert error.ran == "no"
+        assert (await page.call("gone")).value == 1
+
+
+async def test_a_page_is_used_in_its_own_loop_only(open_page: Open) -> None:
+    page = await open_page(TOOLS)
+    with pytest.raises(RuntimeError, match="another event loop"):
+        await asyncio.to_thread(lambda: asyncio.run(page.call("gone")))
+    with pytest.raises(TypeError, match="name or its Tool"):
+        await page.call(5)  # pyright: ignore[reportArgumentType]
+
+
+async def test_a_document_s_texts_are_bounded(browser: pywebmcp.Browser) -> None:
+    page = await browser.open("https://example.com/", html="<p>")
+    await page.evaluate(
+        f"const text = 'x'.repeat(9 * 1024 * 1024); for (let i = 0; i < 10; i++)"
+        f"{MC}.registerTool({{name: 't' + i, description: text, execute() {{}}}}); 0"
+    )
+    await page.wait_for_tool("t6")
+    assert len(await page.tools()) == 7
+
+
 async def test_an_address_that_nobody_serves_is_a_navigation_error(browser: pywebmcp.Browser) -> None:
     error = await caught(browser.open("http://127.0.0.1:9/"), pywebmcp.NavigationError)
     assert error.url == "http://127.0.0.1:9/"

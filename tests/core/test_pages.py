@@ -225,6 +225,30 @@ async def test_a_polyfill_that_refuses_the_call_is_not_tried_a_second_time(open_
     assert await page.evaluate("runs") == 1
 
 
+async def test_a_page_s_own_tool_that_is_swapped_for_another_is_not_the_one_that_was_held(open_page: Open) -> None:
+    page = await open_page(
+        "<script>window.tool = {name: 't', description: 'd', execute: () => 1};"
+        "Object.defineProperty(document, 'modelContext', {value: {getTools: () => [tool]}});</script>"
+    )
+    held = await page.wait_for_tool("t")
+    assert (await page.call(held)).value == 1
+    assert await page.tools() == [held]
+    await page.evaluate("window.tool = {...tool, execute: () => 2}; 0")
+    (tool,) = await page.tools()
+    with pytest.raises(pywebmcp.ToolNotFoundError, match="replaced"):
+        await page.call(held)
+    assert (await page.call(tool)).value == 2
+
+
+async def test_looking_at_a_page_s_own_object_leaves_no_name_behind(open_page: Open) -> None:
+    page = await open_page(POLYFILL.replace("SCHEMA", "inputSchema").replace("EXECUTE", "executeTool() {}"))
+    await page.wait_for_tool("poly")
+    names = "Object.getOwnPropertyNames(window).filter((name) => /^w[0-9a-f]{32}$/.test(name))"
+    assert await page.evaluate(names) == []
+    await page.goto("https://next.example/", html="<p>")
+    assert await page.evaluate(names) == []
+
+
 async def test_a_polyfill_without_execute_tool_is_unsupported_and_runs_nothing(open_page: Open) -> None:
     page = await open_page(POLYFILL.replace("SCHEMA", "inputSchema").replace("EXECUTE", ""))
     await page.wait_for_tool("poly")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,8 @@ import pywebmcp
 from pywebmcp.context.surfaces import _native as native
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from .conftest import Fails, Html, Launch, Open
 
 
@@ -182,6 +183,20 @@ async def test_a_dead_renderer_wakes_who_waits_for_a_tool(chromium: Launch, how:
 
     assert type(error) is pywebmcp.EngineCrashedError
     assert await other.evaluate("1 + 1") == 2
+
+
+@pytest.mark.requirement("field:04:dead-renderer-wakes-waiters")
+async def test_a_dead_renderer_wakes_every_command_on_its_way(chromium: Launch) -> None:
+    browser = await chromium(mode="native")
+    page = await browser.open("https://example.com/", html="<p>nothing")
+
+    async def kill() -> None:
+        page._session.post("Page.crash")
+
+    error = await dead(lambda: page.evaluate("new Promise(() => {})", timeout=20), kill)
+
+    assert isinstance(error, pywebmcp.WebMCPError)
+    assert type(error) in (pywebmcp.EngineCrashedError, pywebmcp.OutcomeUnknownError)
 
 
 # --- 20 -----------------------------------------------------------------------------------------------------

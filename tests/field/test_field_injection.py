@@ -6,8 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.async_api import async_playwright
 
 import pywebmcp
+from pywebmcp.engines import find_chromium
 
 if TYPE_CHECKING:
     from .conftest import Fails, Html, Launch, Open
@@ -147,11 +149,10 @@ async def test_a_browser_without_any_model_context_says_so_and_what_to_do(chromi
 
 @pytest.mark.requirement("field:35:too-late-to-inject")
 async def test_a_page_that_was_open_before_the_runtime_says_that_it_needs_a_reload(
-    chromium: Launch, field_html: Html, fails: Fails
+    field_html: Html, fails: Fails
 ) -> None:
-    playwright = pytest.importorskip("playwright.async_api")
-    async with playwright.async_playwright() as driver:
-        started = await driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    async with async_playwright() as driver:
+        started = await driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
         try:
             theirs = await started.new_page()
 

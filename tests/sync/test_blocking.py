@@ -216,9 +216,5 @@ def test_no_async_object_is_handed_out(handed_out: list[object]) -> None:
     assert not [thing for thing in handed_out if isinstance(thing, hidden)]
 
 
-def test_attach_has_no_twin() -> None:
-    assert not hasattr(sync, "attach")
-
-
 def test_a_twin_says_that_it_is_one(page: FakePage) -> None:
     assert repr(page).startswith("<sync Page fake")

@@ -242,6 +242,36 @@ def test_a_name_that_the_standard_forbids_is_refused(name: str) -> None:
         fake_tool(name, hang)
 
 
+@pytest.mark.parametrize("given", [{"add": hang}, [hang], fake_tool("add", hang), ["add"], lambda _: {"add": hang}])
+def test_tools_that_fake_tool_did_not_make_are_refused(given: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r'^tools= takes fake_tool\(\.\.\.\), as in \[fake_tool\("add", handler\)\], not '
+    ):
+        FakePage(tools=given)
+
+
+async def test_a_page_that_refuses_a_tool_is_as_it_was() -> None:
+    strange: Any = hang
+    async with FakePage([fake_tool("one", hang)]) as page:
+        with pytest.raises(TypeError, match=r"^add_tool\(\) takes fake_tool\(\.\.\.\)"):
+            page.add_tool(strange)
+        with pytest.raises(TypeError, match=r"^tools= takes fake_tool\(\.\.\.\)"):
+            page.add_frame("https://frame.example/", tools=[strange])
+        assert len(page.frames) == 1
+        assert [tool.name for tool in await page.tools()] == ["one"]
+
+
+@pytest.mark.parametrize("handler", [lambda a, b: a + b, lambda: 1, lambda **arguments: arguments, {"sum": 3}])
+def test_a_handler_that_does_not_take_one_dict_is_refused(handler: Any) -> None:
+    with pytest.raises(TypeError, match=r"^the handler of 'add' .*: handlers take one dict"):
+        fake_tool("add", handler)
+
+
+@pytest.mark.parametrize("handler", [hang, dict, Waiting(), lambda arguments, more=1: more, lambda *given: given])
+def test_whatever_can_be_called_with_one_dict_is_a_handler(handler: Any) -> None:
+    assert fake_tool("add", handler).handler is handler
+
+
 async def test_a_description_is_the_handlers_docstring_or_the_name() -> None:
     def documented(_: dict[str, Any]) -> None:
         """Adds numbers."""

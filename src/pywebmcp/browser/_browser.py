@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pywebmcp.browser import _storage
 from pywebmcp.browser._dialogs import declared
-from pywebmcp.browser._page import CALL_TIMEOUT, NAVIGATION_TIMEOUT, Page, PageSetup
+from pywebmcp.browser._page import CALL_TIMEOUT, NAVIGATION_TIMEOUT, Page, PageSetup, check_seconds
 from pywebmcp.browser._routing import Router
 from pywebmcp.browser._target import TargetSetup
 from pywebmcp.context import build_script, capabilities_of, random_identifier
-from pywebmcp.errors import EngineCrashedError, WebMCPError
+from pywebmcp.errors import EngineCrashedError, NavigationError, WebMCPError
+from pywebmcp.values.quoting import quote
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -73,6 +74,7 @@ class Browser:
         self._engine = engine
         self._dial = dial
         self._capabilities = capabilities_of(info.name)
+        connection.max_message = self._capabilities.max_message
         self._handle = random_identifier()
         self._binding = random_identifier()
         self._pages: dict[str, Page] = {}
@@ -82,6 +84,7 @@ class Browser:
         self._restored = False
         self._jar: dict[tuple[str, str, str], Cookie] = {}
         self._closed = False
+        self._closing: asyncio.Task[None] | None = None
 
     # --- who it is -------------------------------------------------------------------------------------------
 
@@ -127,10 +130,16 @@ class Browser:
             timeout: Seconds.
             dialogs: How this page's dialogs are answered, other than the browser's.
         """
+        check_seconds(timeout)
         router = Router(url, html, route) if html is not None or route is not None else None
-        page = await self.new_page(dialogs=dialogs, _router=router)
+        end = asyncio.get_running_loop().time() + timeout
         try:
-            await page.goto(url, wait=wait, timeout=timeout)
+            async with asyncio.timeout(timeout):
+                page = await self.new_page(dialogs=dialogs, _router=router)
+        except TimeoutError:
+            raise NavigationError(f"the engine gave no page for {quote(url)} within {timeout:g} s", url=url) from None
+        try:
+            await page.goto(url, wait=wait, timeout=max(0.0, end - asyncio.get_running_loop().time()))
         except BaseException:
             await page.close()
             raise
@@ -160,6 +169,7 @@ class Browser:
         connection = self._connection
         if self._capabilities.page_per_connection and not self._spare:
             connection = await self._dial()
+            connection.max_message = self._capabilities.max_message
             self._connections.add(connection)
         self._spare = False
         target_id = ""
@@ -228,9 +238,10 @@ class Browser:
         own_connection = connection is not self._connection
 
         async def close_target() -> None:
-            if self._capabilities.cookies_shared and not self._pages:
-                self._jar.clear()  # Chromium forgets its session cookies with its last page (seen on 156)
-            if not self._capabilities.cookies_shared or not self._pages:
+            # Lightpanda's cookies go with their page, Chromium's session cookies with the last one (seen on 156).
+            if self._closing is None and not (self._capabilities.cookies_shared and self._pages):
+                if self._capabilities.cookies_shared:
+                    self._jar.clear()
                 self._jar.update({_storage.key(c): c for c in await _storage.cookies(session)})
             if self._capabilities.page_per_connection:
                 if own_connection:
@@ -349,25 +360,36 @@ class Browser:
     # --- the end ---------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """Closes the pages, and the engine when we started it. Closing twice is fine."""
-        if self._closed:
-            return
-        if self._setup.cookie_file and (self._pages or self._jar) and not self._connection.closed:
-            try:
-                _write_private(self._setup.cookie_file, json.dumps(await self.cookies()))
-            except (WebMCPError, OSError) as error:
-                log.warning("the cookies of the profile were not saved: %s", error)
-        self._closed = True
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=2)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for page in list(self._pages.values()):
-            await page.close()
+        """Closes the pages, and the engine when we started it. Closing twice is fine.
+
+        Cancelling it ends the engine at once, and the rest of the closing in the background.
+        """
+        if self._closing is None:
+            self._closing = asyncio.get_running_loop().create_task(self._close(), name="pywebmcp closing")
         try:
+            await asyncio.shield(self._closing)
+        except asyncio.CancelledError:
+            if self._engine:
+                self._engine.kill()
+            raise
+
+    async def _close(self) -> None:
+        try:
+            if self._setup.cookie_file and (self._pages or self._jar) and not self._connection.closed:
+                try:
+                    _write_private(self._setup.cookie_file, json.dumps(await self.cookies()))
+                except (WebMCPError, OSError) as error:
+                    log.warning("the cookies of the profile were not saved: %s", error)
+            self._closed = True
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=2)
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await asyncio.gather(*(page.close() for page in self.pages))
             await asyncio.gather(*(connection.close() for connection in self._connections))
         finally:
+            self._closed = True
             if self._engine:
                 await self._engine.close()
 

@@ -36,7 +36,7 @@ __all__ = ["YIELD_TIMEOUT", "CallHooks", "Calls"]
 log = logging.getLogger("pywebmcp.calls")
 
 YIELD_TIMEOUT = 1.0
-"""Seconds within which a document has to yield after a cancel, before it is ended (DESIGN: an endless loop)."""
+"""Seconds within which a document has to yield after a cancel, before it is ended (an endless loop)."""
 
 
 def _status(error: WebMCPError) -> InvocationStatus:
@@ -250,13 +250,15 @@ class Calls:
             waiting = deadline.run
             if waiting.registration.document.session is session:
                 waiting.fail(OutcomeUnknownError(f"{why} while the tool {quote(waiting.registration.name)} ran"))
-        if self._capabilities.terminates_scripts:
-            try:
-                await session.send("Runtime.terminateExecution", timeout=YIELD_TIMEOUT)
-                return
-            except EngineError:
-                log.warning("the page's scripts could not be terminated; its connection is cut")
-        session.abort()
+        if not self._capabilities.terminates_scripts:
+            session.abort()
+            return
+        try:
+            await session.send("Runtime.terminateExecution", timeout=YIELD_TIMEOUT)
+        except EngineError:
+            # It sits in something that is no script (a synchronous request). The connection is shared with other
+            # pages, so it stays; the termination takes effect when the page comes back, and closing it works.
+            log.warning("a document of %s does not even yield to a termination; close its page", quote(document.origin))
 
     # --- dialogs ---------------------------------------------------------------------------------------------
 

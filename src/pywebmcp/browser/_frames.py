@@ -46,9 +46,11 @@ class FrameNode:
 
     def walk(self) -> Iterator[FrameNode]:
         """This frame and all below it, in tree order."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        todo: list[FrameNode] = [self]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo.extend(reversed(node.children))
 
     def snapshot(self) -> Frame:
         """The public, frozen view."""
@@ -150,9 +152,11 @@ class FrameTree:
 
     def seed(self, session: Session, tree: dict[str, Any]) -> None:
         """Takes the answer of ``Page.getFrameTree``, for pages that were open before we came."""
-        self._navigated(session, {"frame": tree["frame"]}, announce=False)
-        for child in tree.get("childFrames", ()):
-            self.seed(session, child)
+        todo = [tree]
+        while todo:
+            branch = todo.pop()
+            self._navigated(session, {"frame": branch["frame"]}, announce=False)
+            todo.extend(reversed(branch.get("childFrames", ())))
 
     def _attached(self, session: Session, params: dict[str, Any]) -> None:
         parent = self._nodes.get(params.get("parentFrameId", ""))
@@ -220,14 +224,13 @@ class FrameTree:
         self._remove(node)
 
     def _remove(self, node: FrameNode) -> None:
-        for child in list(node.children):
-            self._remove(child)
-        if node.document:
-            node.document.destroy()
-            node.document = None
+        for gone in list(node.walk()):
+            if gone.document:
+                gone.document.destroy()
+                gone.document = None
+            self._nodes.pop(gone.id, None)
         if node.parent:
             node.parent.children.remove(node)
-        self._nodes.pop(node.id, None)
 
     def _context_created(self, session: Session, params: dict[str, Any]) -> None:
         context = params["context"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
 from pywebmcp.browser._calls import CallHooks
 from pywebmcp.errors import EngineError, EngineNotFoundError, EngineStartError, ProtocolError, UnsupportedError
@@ -26,7 +26,7 @@ __all__ = ["Launcher", "connect", "launch"]
 log = logging.getLogger("pywebmcp.browser")
 
 Engine = Literal["lightpanda", "chromium", "auto"]
-"""Which engine to start; ``"auto"`` is Lightpanda where there is one, otherwise an installed Chromium."""
+"""Which engine to start; see `launch`."""
 
 CALL_TIMEOUT = 600.0
 LIGHTPANDA_PROBE = "LP.getMarkdown"
@@ -47,6 +47,12 @@ class Launcher:
         self._browser = await self._start()
         return self._browser
 
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"no browser yet, so no {name!r}: `async with launch() as browser:` or `browser = await launch()` "
+            "(the blocking twin is pywebmcp.sync)"
+        )
+
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -55,7 +61,7 @@ class Launcher:
 
 
 def launch(
-    engine: Engine | str = "lightpanda",
+    engine: Engine | str = "auto",
     *,
     mode: Mode | Literal["polyfill"] = "auto",
     executable: str | Path | None = None,
@@ -77,10 +83,13 @@ def launch(
     """Starts a browser.
 
     Args:
-        engine: ``"lightpanda"`` (embedded), ``"chromium"``, or ``"auto"``.
+        engine: ``"lightpanda"`` (embedded), ``"chromium"``, or ``"auto"``: Lightpanda, unless other options need a
+            Chromium, or there is no Lightpanda for this machine; the log then says which Chromium it is.
         mode: ``"auto"`` takes the browser's own model context where it is complete and ours otherwise,
-            ``"native"`` injects nothing, ``"runtime"`` always uses ours, ``"off"`` hides WebMCP from scripts.
-        executable: The engine's executable; default: the wheel's, ``PYWEBMCP_CHROMIUM`` or the usual names.
+            ``"native"`` injects nothing (Chromium), ``"runtime"`` (or ``"polyfill"``) always uses ours, ``"off"``
+            hides WebMCP from scripts.
+        executable: The engine's executable. Default: ``PYWEBMCP_LIGHTPANDA``, the wheel's, or on the PATH;
+            ``PYWEBMCP_CHROMIUM`` or the usual names.
         headless: False shows a window (Chromium).
         profile: A folder that keeps cookies (and all else, on Chromium) from one launch to the next.
         storage_state: Cookies and ``localStorage`` to start with: Playwright's form, as a mapping or a file.
@@ -92,14 +101,15 @@ def launch(
         call_timeout: Seconds that a call may take unless it says otherwise; None waits for ever.
         hooks: What runs before and after every call.
         load: Sub-resources that Lightpanda loads besides frames: ``"worker"``, ``"stylesheet"``, ``"image"``.
-        block_private_networks: Lightpanda refuses private addresses after name resolution.
-        obey_robots: Lightpanda obeys ``robots.txt``.
+        block_private_networks: Refuses private addresses after name resolution (Lightpanda).
+        obey_robots: Obeys ``robots.txt`` (Lightpanda).
         ignore_tls_errors: Accepts any certificate.
         args: More arguments for the engine's command line.
 
     Raises:
         EngineNotFoundError: there is no such engine here; the message says how to get it.
         EngineStartError: it did not come up.
+        UnsupportedError: the engine that was asked for lacks one of the options.
     """
     chosen: Mode = "runtime" if mode == "polyfill" else mode
     if chosen not in get_args(Mode):
@@ -127,8 +137,6 @@ def launch(
             from pywebmcp.browser._storage import load_state
             from pywebmcp.wire import connect as dial
 
-            if chosen == "native" and running.name == "lightpanda":
-                raise UnsupportedError("lightpanda's own model context is registerTool only: use mode='auto'")
             endpoint = await running.ready()
 
             async def dial_engine() -> Connection:
@@ -247,18 +255,39 @@ def _spawn(
             )
         )
 
-    if engine == "chromium":
+    needs_chromium = [
+        name for name, given in (("headless=False", not headless), ("mode='native'", mode == "native")) if given
+    ]
+    needs_lightpanda = [
+        name
+        for name, given in (
+            ("load=", load),
+            ("block_private_networks=True", block_private_networks),
+            ("obey_robots=True", obey_robots),
+        )
+        if given
+    ]
+    if engine == "lightpanda" and needs_chromium:
+        raise UnsupportedError(f"Lightpanda has no {needs_chromium[0]}: use engine='chromium'")
+    if engine == "chromium" or needs_chromium:
+        if needs_lightpanda:
+            raise UnsupportedError(f"Chromium has no {needs_lightpanda[0]}: use engine='lightpanda'")
         return chromium()
     try:
         return lightpanda()
     except EngineNotFoundError as missing:
-        if executable is not None or os.environ.get("PYWEBMCP_LIGHTPANDA"):
-            raise  # a certain one was asked for
+        if (
+            engine == "lightpanda"
+            or needs_lightpanda
+            or executable is not None
+            or os.environ.get("PYWEBMCP_LIGHTPANDA")
+        ):
+            raise  # nothing else would do
         try:
             running = chromium()
-        except EngineNotFoundError:
-            raise missing from None
-        log.warning("no lightpanda for this machine: using the installed Chromium at %s", running.executable)
+        except EngineNotFoundError as error:
+            raise EngineNotFoundError(f"{missing.message}; and {error.message}") from None
+        log.warning("there is no lightpanda here: using the installed Chromium at %s", running.executable)
         return running
 
 

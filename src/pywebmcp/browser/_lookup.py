@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from pywebmcp.errors import (
     AmbiguousToolError,
@@ -31,6 +31,8 @@ log = logging.getLogger("pywebmcp.browser")
 
 REFRESH_TIMEOUT = 5.0
 """Seconds that a document may take to tell of its tools before it is listed from what it told before."""
+LEAST_LOOK = 0.25
+"""Seconds that a look takes at most when a wait has no time left."""
 POLL = 0.25
 """Seconds between two looks at a page's own model context, which need not tell of its changes."""
 
@@ -51,7 +53,6 @@ class Lookup:
         capabilities: Capabilities,
         *,
         late_script: str,
-        binding: str,
         check_open: Callable[[], None],
     ) -> None:
         self._page_id = page_id
@@ -62,7 +63,6 @@ class Lookup:
         self._page_surface = page_surface
         self._capabilities = capabilities
         self._late_script = late_script
-        self._binding = binding
         self._check_open = check_open
         self._problems: dict[str, str] = {}
         self._changed = asyncio.Event()
@@ -73,19 +73,32 @@ class Lookup:
 
     # --- listing ---------------------------------------------------------------------------------------------
 
-    async def refresh(self) -> None:
-        """Completes what the engine's events told, one round trip a document."""
+    async def refresh(self, timeout: float = REFRESH_TIMEOUT) -> None:
+        """Completes what the engine's events told, one round trip a document; at most `timeout` seconds."""
         if self._mode == "off":
             raise UnsupportedError("the browser was launched with mode='off': WebMCP is hidden from its pages")
         documents = self._frames.documents()
         if len(documents) == 1:
-            await self._refresh(documents[0])
+            await self._refresh(documents[0], timeout)
         else:
-            await asyncio.gather(*(self._refresh(document) for document in documents))
+            await asyncio.gather(*(self._refresh(document, timeout) for document in documents))
+        self._check_open()
         living = {document.id for document in self._frames.documents()}
         self._problems = {key: why for key, why in self._problems.items() if key in living}
 
-    async def _refresh(self, document: Document) -> None:
+    async def _refresh(self, document: Document, timeout: float) -> None:
+        try:
+            async with asyncio.timeout(timeout):
+                problem = await self._ask(document)
+        except TimeoutError:
+            log.debug("a document at %s did not tell of its tools in time", quote(document.url))
+            return
+        if problem:
+            self._problems[document.id] = problem
+        else:
+            self._problems.pop(document.id, None)
+
+    async def _ask(self, document: Document) -> str | None:
         problems: list[str | None] = []
         native = self._natives.get(document.session)
         if native and self._capabilities.native_complete and document.hello in (None, "native"):
@@ -95,15 +108,11 @@ class Lookup:
                 await self._inject_late(document)
         if document.context_id is not None and document.hello not in (None, "insecure"):
             problems.append(await self._page_surface.refresh(document, REFRESH_TIMEOUT))
-        problem = next((why for why in problems if why), None)
-        if problem:
-            self._problems[document.id] = problem
-        else:
-            self._problems.pop(document.id, None)
+        return next((why for why in problems if why), None)
 
     async def _inject_late(self, document: Document) -> None:
+        """Brings the script that looks at the page's own object; without the binding, so it only answers."""
         try:
-            await document.session.send("Runtime.addBinding", {"name": self._binding}, timeout=REFRESH_TIMEOUT)
             await document.session.send(
                 "Runtime.evaluate",
                 {"expression": self._late_script, "contextId": document.context_id},
@@ -111,6 +120,8 @@ class Lookup:
             )
         except WebMCPError as error:
             log.debug("the page's own model context at %s cannot be looked at: %s", quote(document.url), error)
+        else:
+            document.hello = "native"
 
     def tools(self, origins: Sequence[str] | None) -> list[Tool]:
         """The mirrored tools: tree order, then registration order."""
@@ -161,16 +172,25 @@ class Lookup:
         if isinstance(tool, str):
             named = self._registry.named(tool)
             return named[0] if len(named) == 1 else None
-        return self._registry.by_ref(tool.ref)
+        ref: object = getattr(tool, "ref", None)
+        if not isinstance(ref, str):
+            raise TypeError(f"a tool is named by its name or its Tool, not by {type(tool).__name__}")
+        return self._registry.by_ref(ref)
 
     async def find(
-        self, tool: Tool | str, *, frame: str | None = None, origin: str | None = None, fresh: bool = False
+        self,
+        tool: Tool | str,
+        *,
+        frame: str | None = None,
+        origin: str | None = None,
+        fresh: bool = False,
+        timeout: float = REFRESH_TIMEOUT,
     ) -> Registration:
         """The registration that a caller means; see `Page.tool` and `Page.call` for the errors."""
         if not isinstance(tool, str):
-            return self._find_snapshot(tool)
+            return self.quick(tool) or self._gone(tool)
         if fresh or not self._registry.named(tool):
-            await self.refresh()
+            await self.refresh(timeout)
         found = self._matching(tool, frame, origin)
         if len(found) > 1:
             candidates = [self.snapshot(registration) for registration in found]
@@ -184,10 +204,8 @@ class Lookup:
             raise self._absent(tool, frame, origin)
         return found[0]
 
-    def _find_snapshot(self, tool: Tool) -> Registration:
-        registration = self._registry.by_ref(tool.ref)
-        if registration is not None:
-            return registration
+    def _gone(self, tool: Tool) -> NoReturn:
+        """Says what became of the registration of a snapshot."""
         if not tool.ref.startswith(f"{self._page_id}."):
             raise InvalidDocumentError(
                 f"the tool {quote(tool.name)} belongs to another page", tool=tool.name, origin=tool.origin
@@ -227,7 +245,7 @@ class Lookup:
             )
         where = f" in frame {quote(frame)}" if frame is not None else ""
         where += f" of origin {quote(origin)}" if origin is not None else ""
-        shown = ", ".join(quote(other, 40) for other in available[:20]) or "none"
+        shown = ", ".join(quote(other, 40) for other in available[:20]) or "none yet (wait_for_tool waits for one)"
         return ToolNotFoundError(f"no tool {quote(name)}{where}; there are: {shown}", tool=name, available=available)
 
     # --- waiting ---------------------------------------------------------------------------------------------
@@ -240,7 +258,8 @@ class Lookup:
             self._check_open()
             self._changed.clear()
             try:
-                return self.snapshot(await self.find(name, frame=frame, origin=origin, fresh=True))
+                within = min(REFRESH_TIMEOUT, max(end - loop.time(), LEAST_LOOK))
+                return self.snapshot(await self.find(name, frame=frame, origin=origin, fresh=True, timeout=within))
             except (ToolNotFoundError, UnsupportedError, NotExposedError) as error:
                 left = end - loop.time()
                 if self._mode == "off" or left <= 0:
@@ -256,9 +275,12 @@ class Lookup:
         while True:
             self._check_open()
             self._changed.clear()
-            await self.refresh()
+            await self.refresh(min(REFRESH_TIMEOUT, max(end - loop.time(), LEAST_LOOK)))
+            self._check_open()
             left = end - loop.time()
-            if len(self._registry) or left <= 0:
+            documents = self._frames.documents()
+            hopeless = documents and all(self.surface(document).kind == "none" for document in documents)
+            if len(self._registry) or left <= 0 or hopeless:
                 break
             await self._next_change(left)
         settled = loop.time() + quiet
@@ -269,7 +291,7 @@ class Lookup:
                     await self._changed.wait()
                 settled = loop.time() + quiet
             except TimeoutError:
-                await self.refresh()
+                await self.refresh(min(REFRESH_TIMEOUT, max(quiet, LEAST_LOOK)))
                 break
         return self.tools(None)
 

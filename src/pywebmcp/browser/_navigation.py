@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from pywebmcp.errors import EngineCrashedError, NavigationError, ProtocolError
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
 __all__ = ["Navigator"]
 
 WAITS = ("load", "domcontentloaded", "commit")
+SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+REASONS = tuple(
+    (re.compile(pattern, re.IGNORECASE), words)
+    for pattern, words in (
+        (r"resolve|NAME_NOT", "its host name cannot be resolved"),
+        (r"Couldnt?Connect|CONNECTION_REFUSED", "nothing accepts connections there"),
+        (r"CERT|SSL|TLS|PeerFailed", "its TLS certificate or handshake is not acceptable"),
+        (r"TIMED?_?OUT", "it did not answer in time"),
+        (r"UnsupportedProtocol|UNKNOWN_URL_SCHEME", "this engine does not open such addresses"),
+        (r"ERR_ABORTED", "there is no page to show: a download, or an empty answer"),
+        (r"INTERNET_DISCONNECTED|NETWORK", "the network does not reach it"),
+    )
+)
+"""What engines call failures: Chromium's ``net::ERR_…``, Lightpanda's names of curl."""
 
 
 class Navigator:
@@ -79,6 +94,11 @@ class Navigator:
         """
         if wait not in WAITS:
             raise ValueError(f"wait={wait!r}: one of {', '.join(WAITS)}")
+        if not SCHEME.match(url):
+            raise NavigationError(
+                f"cannot open {quote(url)}: an address starts with https:// or http:// (html= serves your own text)",
+                url=url,
+            )
         self._status.clear()
         try:
             async with asyncio.timeout(timeout):
@@ -89,7 +109,7 @@ class Navigator:
                 except ProtocolError as error:
                     raise NavigationError(f"cannot open {quote(url)}: {quote(error.message)}", url=url) from error
                 if reply.get("errorText"):
-                    raise NavigationError(f"cannot open {quote(url)}: {quote(reply['errorText'])}", url=url)
+                    raise NavigationError(f"cannot open {quote(url)}: {_reason(reply['errorText'])}", url=url)
                 loader_id = reply.get("loaderId")
                 if loader_id:
                     await self._wait(loader_id, wait)
@@ -134,3 +154,9 @@ class Navigator:
         status = self._status.get(loader_id)
         if status is not None and status >= 400:
             raise NavigationError(f"{quote(url)} answered with HTTP status {status}", url=url, status=status)
+
+
+def _reason(told: str) -> str:
+    """The engine's word for a failure, with a plain one before it where it is known."""
+    plain = next((words for pattern, words in REASONS if pattern.search(told)), None)
+    return f"{plain} ({quote(told)})" if plain else quote(told)

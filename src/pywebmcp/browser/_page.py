@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import logging
 from dataclasses import dataclass
@@ -77,6 +78,16 @@ class PageSetup:
     close_target: Callable[[], Awaitable[None]]
 
 
+def check_seconds(timeout: float) -> None:
+    """Refuses what is no time to wait, NaN included.
+
+    Raises:
+        ValueError: it is negative or no number.
+    """
+    if not timeout >= 0:
+        raise ValueError(f"timeout={timeout!r}: seconds from 0 on")
+
+
 class Page:
     """One top-level page and its frames. Made by `Browser.open`, `Browser.new_page` and `pywebmcp.attach`.
 
@@ -122,14 +133,17 @@ class Page:
             capabilities,
             late_script=setup.late_script,
             check_open=self._check_open,
-            binding=setup.target.binding,
         )
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
+        self._closing: asyncio.Task[None] | None = None
         self._lost: str | None = None
         self._renderer_lost = False
         session.on_closed(lambda: self._engine_lost("the engine or its connection died"))
 
     async def _prepare(self, router: Router | None) -> None:
+        if router:
+            router.top_frame_id = self._setup.target_id
         self._targets.router = router
         await self._targets.prepare(self._session)
 
@@ -219,15 +233,19 @@ class Page:
             AmbiguousToolError: several documents registered it.
         """
         self._check_open()
+        check_seconds(timeout)
         return await self._lookup.wait_for_tool(name, timeout, frame=frame, origin=origin)
 
     async def wait_for_tools(self, timeout: float = 3.0, *, quiet: float = 0.25) -> list[Tool]:
         """Waits for a first tool, then until no tool came or went for `quiet` seconds.
 
         Returns:
-            The tools; ``[]`` at the deadline of a page that registers none.
+            The tools; ``[]`` at the deadline of a page that registers none, and at once for one that cannot have any
+            (`surface` says why).
         """
         self._check_open()
+        check_seconds(timeout)
+        check_seconds(quiet)
         return await self._lookup.wait_for_tools(timeout, quiet)
 
     # --- calls -----------------------------------------------------------------------------------------------
@@ -243,6 +261,9 @@ class Page:
         origin: str | None = None,
     ) -> ToolResult:
         """Calls a tool once and returns what it answered.
+
+        A tool that is not there fails at once; `wait_for_tool` waits for one that comes later. A result that says of
+        itself that it is an error (``is_error``) is returned; `ToolResult.raise_for_error` raises it.
 
         Args:
             tool: A `Tool` (that very registration runs, or nothing does), or a name.
@@ -343,10 +364,13 @@ class Page:
             NavigationError: DNS, TLS, refused, an HTTP status of 400 or more, or the deadline.
         """
         self._check_there()
+        check_seconds(timeout)
         self._revive()
         if html is not None or route is not None:
             if self._targets.router is None:
-                await self._targets.route(Router(url, html, route))
+                router = Router(url, html, route)
+                router.top_frame_id = self._setup.target_id
+                await self._targets.route(router)
             else:
                 self._targets.router.update(url, html, route)
         await self._navigator.goto(url, wait=wait, timeout=timeout)
@@ -355,6 +379,7 @@ class Page:
     async def reload(self, *, wait: WaitUntil = "load", timeout: float = NAVIGATION_TIMEOUT) -> Self:
         """Loads the page anew; raises `NavigationError` like `goto`."""
         self._check_there()
+        check_seconds(timeout)
         self._revive()
         await self._navigator.reload(wait=wait, timeout=timeout)
         return self
@@ -373,6 +398,7 @@ class Page:
             InvalidDocumentError: there is no such frame, or it is still coming up.
         """
         self._check_open()
+        check_seconds(timeout)
         document = self._document(frame)
         params: dict[str, Any] = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         if document.context_id is not None:
@@ -413,10 +439,16 @@ class Page:
         return base64.b64decode(reply["data"])
 
     async def close(self) -> None:
-        """Closes the page; calls on their way end with `OutcomeUnknownError`. Closing twice is fine."""
-        if self._closed:
-            return
+        """Closes the page; calls on their way end with `OutcomeUnknownError`. Closing twice is fine.
+
+        Cancelling it leaves the closing to go on in the background.
+        """
         self._closed = True
+        if self._closing is None:
+            self._closing = asyncio.get_running_loop().create_task(self._close(), name="pywebmcp page closing")
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         self._frames.close(engine_lost="the page was closed")
         self._lookup.wake()
         await self._calls.close()
@@ -455,6 +487,13 @@ class Page:
             self._navigator.revived()
 
     def _check_there(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._loop = self._loop or loop
+        if loop is not self._loop:
+            raise RuntimeError(
+                "the page belongs to another event loop: use asyncio.run_coroutine_threadsafe() with that loop, or "
+                "pywebmcp.sync, which works from any thread"
+            )
         if self._closed:
             raise InvalidDocumentError("the page is closed; open another one")
         if self._lost:
@@ -463,8 +502,8 @@ class Page:
     def _limit(self, timeout: float | Literal["default"] | None) -> float | None:
         if timeout == "default":
             return self._setup.call_timeout
-        if timeout is not None and not timeout >= 0:
-            raise ValueError(f"timeout={timeout!r}: seconds from 0 on, or None to wait for ever")
+        if timeout is not None:
+            check_seconds(timeout)
         return timeout
 
     def _document(self, frame: str | None) -> Document:
@@ -501,6 +540,7 @@ class Page:
     def _crashed(self, session: Session) -> None:
         """A renderer died: its documents are gone; when it was the top one's, the page can be loaded again."""
         self._frames.forget(session, engine_lost=CRASHED)
+        session.fail(CRASHED)
         if session is self._session:
             self._renderer_lost = True
             self._navigator.lost(CRASHED)

@@ -10,7 +10,7 @@ import mimetypes
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urlsplit
 
-from pywebmcp.errors import ProtocolError, WebMCPError
+from pywebmcp.errors import ProtocolError, UnsupportedError, WebMCPError
 from pywebmcp.types import Request, Response
 from pywebmcp.values.quoting import quote
 
@@ -41,13 +41,29 @@ class Router:
     def __init__(self, url: str, html: str | bytes | None, route: Route | None) -> None:
         self.tasks: set[asyncio.Task[None]] = set()
         self._closed = False
+        self.top_frame_id: str | None = None
+        """Set by the page whose requests it answers."""
         self.update(url, html, route)
 
     def update(self, url: str, html: str | bytes | None, route: Route | None) -> None:
         """Changes what is served, for the next navigation of the same page."""
         self._url = _address(url)
+        self._expected = True
         self._html = html
         self._route = route
+
+    def _is_ours(self, request: Request) -> bool:
+        """Whether the request is for the document that `html` stands in for.
+
+        Engines write an address as the URL parser does (punycode, percent signs, no default port), so the one that
+        the first request of the page's own frame has is taken for it.
+        """
+        if request.resource_type != "Document":
+            return False
+        if self._expected and request.frame == self.top_frame_id:
+            self._expected = False
+            self._url = _address(request.url)
+        return _address(request.url) == self._url
 
     def listen(self, session: Session) -> None:
         """Takes the paused requests of one session; ``Fetch.enable`` is the caller's."""
@@ -83,7 +99,7 @@ class Router:
                 await session.send("Fetch.continueRequest", {"requestId": request_id})
             else:
                 await session.send("Fetch.fulfillRequest", answer)
-        except ProtocolError as error:
+        except (ProtocolError, UnsupportedError) as error:
             # The frame may have gone away meanwhile; otherwise the engine takes no such response.
             log.warning("the answer for %s was not taken: %s", quote(request.url), error)
             session.post("Fetch.failRequest", {"requestId": request_id, "errorReason": "Failed"})
@@ -91,7 +107,7 @@ class Router:
             log.debug("the answer for %s was not taken: %s", quote(request.url), error)
 
     async def _find(self, request: Request) -> Response | None:
-        if self._html is not None and request.resource_type == "Document" and _address(request.url) == self._url:
+        if self._html is not None and self._is_ours(request):
             return Response(self._html, content_type="text/html; charset=utf-8")
         if self._route is None:
             return None

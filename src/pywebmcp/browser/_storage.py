@@ -29,12 +29,14 @@ __all__ = [
 
 log = logging.getLogger("pywebmcp.browser")
 
+COOKIE_TIMEOUT = 5.0
+"""Seconds that an engine may take to tell its cookies: closing a page asks for them."""
 LOCAL_STORAGE = "JSON.stringify(Object.entries(localStorage).map(([name, value]) => ({name, value})))"
 
 
 async def cookies(session: Session) -> list[Cookie]:
     """All cookies of the browser, in Playwright's form."""
-    reply = await session.send("Network.getAllCookies")
+    reply = await session.send("Network.getAllCookies", timeout=COOKIE_TIMEOUT)
     return [
         {
             "name": cookie["name"],

@@ -2,7 +2,7 @@
 
 ``webmcp tools PAGE`` lists the tools of a page, ``webmcp call PAGE TOOL`` calls one, ``webmcp doctor [PAGE]`` says
 what is there and why a page has no tools, ``webmcp demo`` is a tour. Data goes to stdout, everything else to
-stderr; the exit codes stand in DESIGN.md and in ``webmcp call --help``.
+stderr; the exit codes stand in ``webmcp --help``.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from pywebmcp.cli._output import emit, emit_json, is_terminal, note
 from pywebmcp.cli._progress import Progress
 from pywebmcp.cli._target import read_target
 from pywebmcp.cli._values import read_json, read_pairs, typed
-from pywebmcp.cli._wait import CALL_WAIT
-from pywebmcp.errors import CallCanceledError, WebMCPError
+from pywebmcp.cli._wait import CALL_WAIT, found_soon
+from pywebmcp.errors import CallCanceledError, ToolNotFoundError, WebMCPError
 from pywebmcp.types import InvocationStatus
 from pywebmcp.values.quoting import quote
 
@@ -68,9 +68,18 @@ async def _find(page: Page, options: Options, progress: Progress) -> Tool:
         progress.step(f"waiting for {options.wait_for}")
         await page.wait_for_tool(options.wait_for, limit, frame=options.frame, origin=options.origin)
     progress.step(f"waiting for {options.tool}")
-    if limit == 0:
-        return await page.tool(options.tool, **where)
-    return await page.wait_for_tool(options.tool, limit, **where)
+    try:
+        if options.wait is None:
+            return await found_soon(page, options.tool, **where)
+        if limit == 0:
+            return await page.tool(options.tool, **where)
+        return await page.wait_for_tool(options.tool, limit, **where)
+    except ToolNotFoundError as error:
+        from difflib import get_close_matches
+
+        close = [] if options.tool in error.available else get_close_matches(options.tool, error.available, 1)
+        error.args = (f"{error}{''.join(f'; did you mean {quote(name)}?' for name in close)}",)
+        raise
 
 
 def _arguments(text: str | None, pairs: list[tuple[str, str]], tool: Tool) -> dict[str, Any] | str | None:

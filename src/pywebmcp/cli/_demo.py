@@ -5,26 +5,23 @@ from __future__ import annotations
 import os
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pywebmcp.cli._exits import DONE
 from pywebmcp.cli._open import opened
 from pywebmcp.cli._output import Style, emit, emit_json
 from pywebmcp.cli._progress import Progress
-from pywebmcp.cli._target import read_target
+from pywebmcp.cli._target import DEMO, DEMO_PAGE, Target
 from pywebmcp.cli._text import harmless, one_line
 from pywebmcp.cli._tools import screen_width
+from pywebmcp.cli._typed import typed_as
 
 if TYPE_CHECKING:
     from pywebmcp.cli._open import Opened
     from pywebmcp.cli._parser import Options
     from pywebmcp.types import Tool, ToolResult
 
-__all__ = ["DEMO_PAGE", "tour"]
-
-DEMO_PAGE = Path(__file__).parent / "demo"
-"""The folder of the demo page: a tea shop that publishes four tools."""
+__all__ = ["tour"]
 
 _TOOL = "search_teas"
 _ARGUMENTS = {"kind": "green", "max_price": 20}
@@ -34,7 +31,7 @@ async def tour(options: Options) -> int:
     """Lists the demo page's tools and calls one."""
     started = time.perf_counter()
     with Progress() as progress:
-        async with opened(options, progress, target=read_target(str(DEMO_PAGE))) as opening:
+        async with opened(options, progress, target=Target(folder=DEMO_PAGE)) as opening:
             page = opening.page
             await page.wait_for_tool(_TOOL)
             tools = await page.wait_for_tools(quiet=0.02)
@@ -54,39 +51,32 @@ def _screen(opening: Opened, tools: list[Tool], result: ToolResult, seconds: flo
     from pywebmcp.cli._listing import hints
 
     style, width = Style(sys.stdout), min(screen_width(), 110)
-    place = _shortest(DEMO_PAGE)
+    place = str(DEMO_PAGE) if os.path.lexists(DEMO) else DEMO
     engine = opening.browser.engine
     lines = [f"A tea shop on a page of its own, with tools for agents. {style.bold('What are they?')}", ""]
-    lines.append(style.cyan(f"$ webmcp tools {place}"))
+    lines.append(style.cyan(f"$ {typed_as('tools', place)}"))
     column = max(len(tool.name) for tool in tools)
     for tool in tools:
         said = [word for word in hints(tool) if word != "changes things"]
-        text = one_line(tool.description, width - column - 4)
-        nature = style.dim(f" [{', '.join(said)}]") if said else ""
-        lines.append(f"  {style.bold(tool.name.ljust(column))}  {text}{nature}")
-    typed = " ".join(f"-a {name}={value}" for name, value in _ARGUMENTS.items())
+        nature = f" [{', '.join(said)}]" if said else ""
+        text = one_line(tool.description, width - column - 4 - len(nature))
+        lines.append(f"  {style.bold(tool.name.ljust(column))}  {text}{style.dim(nature)}")
+    pairs = [word for name, value in _ARGUMENTS.items() for word in ("-a", f"{name}={value}")]
     lines += ["", f"{style.bold('Call one')}, with arguments typed by its schema:", ""]
-    lines.append(style.cyan(f"$ webmcp call {place} {_TOOL} {typed}"))
+    lines.append(style.cyan(f"$ {typed_as('call', place, _TOOL, *pairs)}"))
     lines += [f"  {one_line(harmless(result.text), width - 2)}", ""]
     lines.append(
-        f"Starting {engine.name} {engine.version}, opening the page, listing and calling took {seconds * 1000:.0f} ms "
-        f"(the call {result.duration * 1000:.1f} ms)."
+        f"All of it, with the start of {engine.name} {engine.version}: {seconds * 1000:.0f} ms "
+        f"(the call: {result.duration * 1000:.1f} ms)."
     )
     lines += ["", style.bold("Try next")]
     tries = [
-        (f"webmcp call {place} add_to_cart -a tea=sencha -a grams=150 --json", "the outcome as JSON"),
-        (f"webmcp call {place} add_to_cart -a tea=coal", "arguments are checked before the call"),
-        ("webmcp tools https://your.site/", "your own page"),
-        ("webmcp doctor", "which engines there are"),
+        (typed_as("call", place, "add_to_cart", "-a", "tea=sencha", "--json"), "as JSON"),
+        (typed_as("call", place, "add_to_cart", "-a", "tea=coal"), "checked before the call"),
+        (typed_as("tools", "https://your.site/"), "your own page"),
+        (typed_as("doctor"), "which engines there are"),
     ]
-    lines += [f"  {style.cyan(command)}  {style.dim(f'# {about}')}" for command, about in tries]
+    for command, about in tries:
+        fits = len(command) + len(about) + 6 <= width
+        lines.append(f"  {style.cyan(command)}" + (style.dim(f"  # {about}") if fits else ""))
     return lines
-
-
-def _shortest(path: Path) -> str:
-    """The path as it is typed with the fewest characters here."""
-    try:
-        relative = os.path.relpath(path)
-    except ValueError:  # another drive
-        return str(path)
-    return min(relative, str(path), key=len)

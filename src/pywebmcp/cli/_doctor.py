@@ -13,7 +13,7 @@ from pywebmcp.cli._output import Style, emit, emit_json
 from pywebmcp.cli._progress import Progress
 from pywebmcp.cli._target import read_target
 from pywebmcp.cli._text import harmless
-from pywebmcp.cli._wait import LIST_WAIT, waited
+from pywebmcp.cli._wait import LIST_WAIT, none_chosen, waited
 from pywebmcp.errors import ToolNotFoundError, WebMCPError
 
 if TYPE_CHECKING:
@@ -30,13 +30,20 @@ _PACKAGES = ("lightpanda", "websockets", "jsonschema-rs", "playwright")
 
 async def diagnose(options: Options) -> int:
     """Prints what is there; 0 when it can be used, 3 for a page without tools, 5 for an engine or page that fails."""
+    from pywebmcp import __version__
+
     target = read_target(options.page) if options.page else None
-    report: dict[str, Any] = {"python": _python(), "packages": _packages()}
+    report: dict[str, Any] = {
+        "pywebmcp": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(terse=True),
+        "packages": _packages(),
+    }
     style = Style(sys.stdout)
     with Progress() as progress:
         if not options.json:
             emit(_head(report, style))
-        progress.step("starting every engine")
+        progress.step("starting the engines")
         engines = await examine_engines(options)
         progress.clear()
         if not options.json:
@@ -70,7 +77,8 @@ async def _page(options: Options, target: Target, progress: Progress) -> tuple[P
             except ToolNotFoundError:
                 tools = await open_page.page.tools()
             progress.step("asking every frame")
-            report = await examine_page(open_page, errors, tools, wait)
+            hidden = None if tools else none_chosen(await open_page.page.tools(), options)
+            report = await examine_page(open_page, errors, tools, wait, hidden)
             return report, DONE if report.usable else UNUSABLE_PAGE
     except WebMCPError as error:
         return error, exit_code(error)
@@ -80,11 +88,9 @@ async def _page(options: Options, target: Target, progress: Progress) -> tuple[P
 
 
 def _head(report: dict[str, Any], style: Style) -> str:
-    from pywebmcp import __version__
-
     packages = ", ".join(f"{name} {version or '(not installed)'}" for name, version in report["packages"].items())
-    name = style.bold(f"pywebmcp {__version__}")
-    return f"{name}, Python {report['python']} on {platform.platform(terse=True)}\n  {packages}"
+    name = style.bold(f"pywebmcp {report['pywebmcp']}")
+    return f"{name}, Python {report['python']} on {report['platform']}\n  {packages}"
 
 
 def _engine_lines(engine: EngineReport, style: Style) -> list[str]:
@@ -127,10 +133,6 @@ def _page_lines(page: PageReport | WebMCPError, style: Style) -> list[str]:
         where = f" (in {finding.frame})" if finding.frame else ""
         lines.append(f"  {marks[finding.level]} {harmless(finding.message + where)}  {style.dim(f'[{finding.code}]')}")
     return lines
-
-
-def _python() -> str:
-    return ".".join(map(str, sys.version_info[:3]))
 
 
 def _packages() -> dict[str, str | None]:

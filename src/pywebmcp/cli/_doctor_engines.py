@@ -73,28 +73,22 @@ class EngineReport:
 
 
 async def examine_engines(options: Options) -> list[EngineReport]:
-    """Starts the embedded engine and Chromium, one after the other so that neither slows the other's start, and
-    whatever ``--engine`` names besides.
+    """Starts the engine that ``--engine`` names, else the embedded one and Chromium, one after the other so that
+    neither slows the other's start.
     """
     from pywebmcp.cli._parser import EngineChoice
 
-    chosen = options.engine
-    reports: list[EngineReport] = []
-    if chosen.endpoint or chosen.executable:
-        reports.append(await _examine(chosen, options, chosen=True))
-    for name in ("lightpanda", "chromium"):
-        mine = chosen.name == name or (chosen.name == "auto" and name == "lightpanda")
-        reports.append(
-            await _examine(
-                EngineChoice(name=name), options, chosen=mine and not chosen.endpoint and not chosen.executable
-            )
-        )
-    if not chosen.asked or chosen.name == "auto":
-        lightpanda, chromium = reports[-2:]
-        if lightpanda.chosen and lightpanda.executable is None and chromium.usable:
-            # Where there is no wheel for this machine the library falls back to an installed Chromium.
-            reports[-2:] = [replace(lightpanda, chosen=False), replace(chromium, chosen=True)]
-    return reports
+    given = options.engine
+    if given.asked and given.name != "auto":
+        return [await _examine(given, options, chosen=True)]
+    used = "chromium" if given.name == "chromium" else "lightpanda"
+    lightpanda, chromium = [
+        await _examine(EngineChoice(name=name), options, chosen=name == used) for name in ("lightpanda", "chromium")
+    ]
+    if lightpanda.chosen and lightpanda.executable is None and chromium.usable:
+        # Where there is no wheel for this machine the library falls back to an installed Chromium.
+        return [replace(lightpanda, chosen=False), replace(chromium, chosen=True)]
+    return [lightpanda, chromium]
 
 
 async def _examine(engine: EngineChoice, options: Options, *, chosen: bool) -> EngineReport:

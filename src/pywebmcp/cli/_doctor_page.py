@@ -19,6 +19,8 @@ __all__ = ["Finding", "PageReport", "ScriptErrors", "examine_page"]
 
 _FRAMES = 32
 _ERRORS = 5
+_FRAME = re.compile(r"\n +at .*?([a-z][a-z0-9+.-]*://\S+?):(\d+):\d+\)?(?=\n|$)")
+"""A line of a stack with an address; those of our runtime and of ``eval`` have none."""
 
 _PROBE = """(() => {
   const policy = document.featurePolicy, known = !!policy && policy.features().includes("tools");
@@ -93,12 +95,12 @@ class ScriptErrors:
     reason for missing tools.
 
     Attributes:
-        thrown: What nobody caught, with the place.
+        thrown: What nobody caught: its first line, and the address and line (from 1) of the page's script, if known.
         logged: The texts given to ``console.error``.
     """
 
     def __init__(self) -> None:
-        self.thrown: list[str] = []
+        self.thrown: list[tuple[str, tuple[str, int] | None]] = []
         self.logged: list[str] = []
 
     def listen(self, page: Page) -> None:
@@ -115,13 +117,32 @@ class ScriptErrors:
         details = params.get("exceptionDetails", {})
         exception = details.get("exception") or {}
         text = str(exception.get("description") or exception.get("value") or details.get("text", ""))
-        where = str(details.get("url") or "")
-        place = f" ({where}:{int(details.get('lineNumber', 0)) + 1})" if where else ""
-        self.thrown.append(text.partition("\n")[0] + place)
+        self.thrown.append((text.partition("\n")[0], _place(details, text)))
 
 
-async def examine_page(opened: Opened, errors: ScriptErrors, tools: list[Tool], wait: float) -> PageReport:
-    """Asks every frame, and says what is wrong with it."""
+def _place(details: dict[str, Any], stack: str) -> tuple[str, int] | None:
+    """Where the page's own script was: frames of our runtime, which have no address, are passed over."""
+    frames = (details.get("stackTrace") or {}).get("callFrames", [])
+    for frame in [details, *frames]:
+        url = str(frame.get("url") or "")
+        if ":" in url:
+            return url, int(frame.get("lineNumber", 0)) + 1
+    found = _FRAME.search(stack)
+    return (found[1], int(found[2])) if found else None
+
+
+async def examine_page(
+    opened: Opened, errors: ScriptErrors, tools: list[Tool], wait: float, hidden: str | None
+) -> PageReport:
+    """Asks every frame, and says what is wrong with it.
+
+    Args:
+        opened: The open page.
+        errors: What its scripts threw and reported.
+        tools: Those of its tools that the command line chooses.
+        wait: Seconds that were waited for them.
+        hidden: What to say when the command line chose none of those that there are.
+    """
     page, engine = opened.page, opened.browser.engine
     surface = page.surface
     report = PageReport(
@@ -145,15 +166,22 @@ async def examine_page(opened: Opened, errors: ScriptErrors, tools: list[Tool], 
             )
             for path in dict.fromkeys(opened.server.missing[:_ERRORS])
         ]
-    found += [
-        Finding(level="problem", code="script_error", message=f"a script of the page threw {quote(text)}")
-        for text in errors.thrown[:_ERRORS]
-    ]
+    documents = {frame.url.partition("#")[0] for frame in page.frames} if engine.name == "lightpanda" else set[str]()
+    for text, place in errors.thrown[:_ERRORS]:
+        message = f"a script of the page threw {quote(text)}"
+        if place:
+            url, line = place
+            # Lightpanda counts the lines of an inline script from that script's own first one.
+            inline = f", line {line} of an inline script" if url in documents else f", line {line}"
+            message += f" at {quote(url, 200)}{inline}"
+        found.append(Finding(level="problem", code="script_error", message=message))
     found += [
         Finding(level="warning", code="console", message=f"a script of the page reported {quote(text)}")
         for text in errors.logged[:_ERRORS]
     ]
-    if not tools and not any(finding.level == "problem" for finding in found):
+    if hidden:
+        found.append(Finding(level="problem", code="none_chosen", message=hidden))
+    elif not tools and not any(finding.level == "problem" for finding in found):
         found.append(_nothing(surface.kind, surface.reason, wait))
     found += _about_tools(tools)
     if surface.kind == "runtime":

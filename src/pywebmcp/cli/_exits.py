@@ -1,19 +1,4 @@
-"""How a command ends: its exit code, and the error as JSON.
-
-====  ====================================================================================================
-code  meaning (DESIGN.md, section 4)
-====  ====================================================================================================
-0     done; an empty list from a document that has a model context is done
-1     the tool failed, or says so of its result (``isError``; then ``"ok"`` is true)
-2     wrong usage or arguments, or an ambiguous name
-3     no such tool, no model context, or none that can be used
-4     timeout, cancel, document unloaded, outcome unknown, or a form that waits for a person
-5     the engine, the connection, or a page that could not be opened
-6     denied by a policy or a person
-70    a fault of this program
-130   Ctrl-C; 143 SIGTERM, 129 SIGHUP
-====  ====================================================================================================
-"""
+"""How a command ends: its exit code, and the error as JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +24,21 @@ from pywebmcp.errors import (
     WebMCPError,
 )
 
-__all__ = ["AwaitingSubmissionError", "BUG", "DONE", "UsageError", "error_json", "exit_code"]
+__all__ = ["AwaitingSubmissionError", "BUG", "DONE", "EXITS", "UsageError", "error_json", "exit_code"]
+
+EXITS = """\
+exit codes:
+    0  done; also an empty list from a page that has a model context
+    1  the tool failed, or says so of its result (isError; "ok" of --json is then true)
+    2  wrong usage or arguments, or an ambiguous name
+    3  no such tool, no model context, or none that can be used; doctor: no tools
+    4  timeout, canceled, document unloaded, outcome unknown, a form that waits
+    5  the engine, the connection, or a page that could not be opened
+    6  denied by a policy or a person
+   70  a fault of this program
+  130  Ctrl-C; 143 SIGTERM, 129 SIGHUP
+"""
+"""The table that ``webmcp --help`` prints; nothing else defines the codes."""
 
 DONE = 0
 BUG = 70
@@ -51,7 +50,7 @@ class UsageError(Exception):
 
     Args:
         message: What is wrong and what would be right.
-        usage: A line of usage to show with it.
+        usage: Lines to show a person before it.
     """
 
     code = "usage"

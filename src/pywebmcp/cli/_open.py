@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pywebmcp.cli._exits import UsageError
 from pywebmcp.cli._target import read_target
 from pywebmcp.cli._text import one_line
 
@@ -36,7 +39,14 @@ class Opened:
 
 @asynccontextmanager
 async def opened_browser(options: Options) -> AsyncGenerator[Browser]:
-    """Starts the engine of ``--engine``, or connects to it; ends it (or only our pages) afterwards."""
+    """Starts the engine of ``--engine``, or connects to it; ends it (or only our pages) afterwards.
+
+    Raises:
+        UsageError: ``--headed`` where there is no display.
+        EngineError: it did not start.
+    """
+    if options.headed and sys.platform == "linux" and not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
+        raise UsageError("no display: set DISPLAY, or leave --headed out")
     from pywebmcp.browser import connect, launch
 
     engine = options.engine
@@ -75,7 +85,7 @@ async def opened(
         prepare: Called with the page before it is opened.
 
     Raises:
-        UsageError: PAGE names nothing.
+        UsageError: PAGE names nothing, or ``--headed`` where there is no display.
         WebMCPError: the engine did not start, or the page could not be opened.
     """
     target = target or read_target(options.page or "")

@@ -111,17 +111,25 @@ def report(error: WebMCPError | UsageError, *, as_json: bool) -> None:
     text = str(error)
     if isinstance(error, UsageError):
         if error.usage:
-            text += f"\n{error.usage}"
+            _stderr(harmless(f"{error.usage}\n"))
         _stderr(f"{style.red('webmcp:')} {harmless(text)}")
         return
-    _stderr(f"{style.red('webmcp:')} {harmless(text)}  {style.dim(_about(error))}".rstrip())
     told = error_json(error)
+    faults = [
+        f"{problem['path'] or '(root)'}: {problem['message']} [{problem['rule']}]"
+        for problem in told.get("problems", [])
+    ]
+    head, _, listed = text.partition(f": {faults[0]}") if len(faults) > 1 else (text, "", "")
+    if listed:
+        text = head  # each fault on a line of its own instead
+    _stderr(f"{style.red('webmcp:')} {harmless(text)}  {style.dim(_about(error))}".rstrip())
     stack = (told.get("pageError") or {}).get("stack") or ""
     for line in stack.splitlines()[1:_STACK_LINES]:
         _stderr(style.dim(f"    {harmless(line.strip())}"))
-    problems = told.get("problems", [])
-    for problem in problems[:_PROBLEMS] if len(problems) > 1 else []:
-        _stderr(harmless(f"  {problem['path'] or '(root)'}: {problem['message']} [{problem['rule']}]"))
+    for fault in faults[:_PROBLEMS] if listed else []:
+        _stderr(harmless(f"  {fault}"))
+    if listed and len(faults) > _PROBLEMS:
+        _stderr(f"  and {len(faults) - _PROBLEMS} more")
     for candidate in told.get("candidates", []):
         frame = candidate["frame"]
         _stderr(harmless(f"  --frame {frame['name'] or frame['id']}  --origin {candidate['origin']}  ({frame['url']})"))

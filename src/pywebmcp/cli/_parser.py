@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
-from pywebmcp.cli._exits import UsageError
+from pywebmcp.cli._exits import EXITS, UsageError
+from pywebmcp.cli._typed import typed_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,16 +32,14 @@ Finds and calls the tools that web pages publish with WebMCP.
   webmcp doctor [PAGE]                       which engines there are; why a page has no tools
   webmcp demo                                a tour, in one screen
 
-PAGE is a URL, a local .html file, or a folder with an index.html (both are served at http://localhost
-while the command runs). Every command takes --json and --help.
+PAGE is a URL, a local .html file, a folder with an index.html (both are served at http://localhost
+while the command runs), or demo, the page of the tour. Every command takes --json and --help.
 
   webmcp --version
 """
 
-_EXITS = (
-    "exit codes: 0 done, 1 the tool failed, 2 wrong usage or arguments, 3 no such tool or no model context, "
-    "4 timeout, canceled or outcome unknown, 5 engine or page not opened, 6 denied, 130 Ctrl-C"
-)
+_PAGE = "a URL, an .html file, a folder with an index.html, or demo"
+_PAIR = re.compile(r"\w[\w.-]*=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +82,7 @@ class _Parser(argparse.ArgumentParser):
     """Tells faults as `UsageError` instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message, usage=f"{self.format_usage().strip()}\n(webmcp {self.prog.split()[-1]} --help)")
+        raise UsageError(f"{message} (see {typed_as(self.prog.split()[-1], '--help')})")
 
 
 def parse(argv: Sequence[str]) -> Options | str:
@@ -95,23 +96,28 @@ def parse(argv: Sequence[str]) -> Options | str:
     """
     first = argv[0] if argv else ""
     if first in ("-h", "--help", "help"):
-        return _OVERVIEW.rstrip()
+        return f"{_OVERVIEW}\n{EXITS}".rstrip()
     if first in ("-V", "--version"):
         from pywebmcp import __version__
 
         return f"webmcp {__version__}"
     if first not in COMMANDS:
-        raise UsageError(_unknown(first), usage=_OVERVIEW.rstrip())
+        raise UsageError(_unknown(first), usage=None if first else _OVERVIEW.rstrip())
     parser = _parser_of(first)
     rest = list(argv[1:])
     if not {"-h", "--help"}.isdisjoint(rest[: rest.index("--")] if "--" in rest else rest):
         return parser.format_help().rstrip()
     # Options may stand between the positional arguments, also between TOOL and JSON.
-    given = vars(parser.parse_intermixed_args(rest))
+    known, left = parser.parse_known_intermixed_args(rest)
+    given = vars(known)
+    if first == "call":
+        _refuse_bare_pairs([given["arguments"] or "", *left])
+    if left:
+        parser.error(_left_over(left, parser.format_help()))
     del given["help"]
     given["pairs"] = tuple(given.get("pairs") or ())
     if "page" in given and given["page"] == "":
-        raise UsageError("PAGE is empty", usage=parser.format_usage().strip())
+        raise UsageError("PAGE is empty")
     if "engine" in given:
         given["engine"] = _engine(cast("str | None", given["engine"]))
     options = Options(command=first, **given)
@@ -122,22 +128,40 @@ def _unknown(first: str) -> str:
     if not first:
         return "which command?"
     if first.startswith("-"):
-        return f"{first}: options stand after the command"
+        return f"{first}: options stand after the command (see {typed_as('--help')})"
     if "://" in first or os.path.exists(first):
-        return f"{first}: which command? For a list: webmcp tools {first}"
-    return f"{first}: no such command"
+        return f"{first}: which command? For a list: {typed_as('tools', first)}"
+    return f"{first}: no such command{_meant(first, COMMANDS)} (see {typed_as('--help')})"
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    return "".join(f"; did you mean {close}?" for close in get_close_matches(word, known, 1))
+
+
+def _refuse_bare_pairs(words: list[str]) -> None:
+    pairs = [word for word in words if _PAIR.match(word)]
+    if pairs:
+        right = " ".join(f"-a {shlex.quote(pair)}" for pair in pairs)
+        raise UsageError(f"{' '.join(pairs)}: an argument follows -a; write {right}")
+
+
+def _left_over(words: list[str], help_text: str) -> str:
+    option = next((word.partition("=")[0] for word in words if word.startswith("--")), "")
+    return f"unrecognized arguments: {' '.join(words)}{_meant(option, re.findall(r'--[a-z-]+', help_text))}"
 
 
 def _parser_of(command: str) -> argparse.ArgumentParser:
     parser = _Parser(
         prog=f"webmcp {command}",
         description=_DESCRIPTIONS[command],
-        epilog=_EXITS if command == "call" else None,
+        epilog="exit codes: webmcp --help",
         allow_abbrev=False,
         add_help=False,
     )
     if command in ("tools", "call"):
-        parser.add_argument("page", metavar="PAGE", help="a URL, an .html file, or a folder with an index.html")
+        parser.add_argument("page", metavar="PAGE", help=_PAGE)
     if command == "call":
         parser.add_argument("tool", metavar="TOOL", help="its name")
         parser.add_argument(
@@ -156,7 +180,12 @@ def _parser_of(command: str) -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="print JSON on stdout")
     if command != "demo":
         _add_common(parser, command)
-    parser.add_argument("-v", "--verbose", action="store_true", help="show the library's log on stderr")
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="show the library's log on stderr (PYWEBMCP_TRACE=1: every message to and from the engine)",
+    )
     parser.add_argument("-h", "--help", action="store_true", help="show this and exit")
     return parser
 
@@ -187,7 +216,11 @@ def _add_common(parser: argparse.ArgumentParser, command: str) -> None:
     engine.add_argument("--proxy", metavar="URL", help="for example http://user:password@127.0.0.1:3128")
     engine.add_argument("--dialogs", choices=("accept", "dismiss"), default="dismiss", help="how alerts are answered")
     engine.add_argument("--headed", action="store_true", help="show the window (chromium)")
-    what = {"tools": "a first tool (default 3)", "call": "the tool (default 10)", "doctor": "a first tool (default 3)"}
+    what = {
+        "tools": "a first tool (default 3)",
+        "call": "the tool (default 10; 2 where the page has others and no more come)",
+        "doctor": "a first tool (default 3)",
+    }
     limit = "the call may take (default 600)" if command == "call" else "opening the page may take (default 30)"
     limits = parser.add_argument_group("waiting, in seconds")
     limits.add_argument("--timeout", metavar="S", type=_seconds(above_zero=True), help=limit)
@@ -204,8 +237,10 @@ def _seconds(*, above_zero: bool = False) -> Callable[[str], float]:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not math.isfinite(value) or value < 0 or (above_zero and value == 0):
+        if not math.isfinite(value):
             raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+        if value < 0 or (above_zero and value == 0):
+            raise argparse.ArgumentTypeError(f"{text} must be {'more than 0' if above_zero else '0 or more'}")
         return value
 
     return number

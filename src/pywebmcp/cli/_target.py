@@ -9,7 +9,12 @@ from pathlib import Path
 
 from pywebmcp.cli._exits import UsageError
 
-__all__ = ["Target", "read_target"]
+__all__ = ["DEMO", "DEMO_PAGE", "Target", "read_target"]
+
+DEMO = "demo"
+"""The word for the demo page, where no file or folder has that name."""
+DEMO_PAGE = Path(__file__).parent / "demo"
+"""The folder of the demo page: a tea shop that publishes four tools."""
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _LOCAL_HOST = re.compile(r"(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(/|$|\?|#)")
@@ -33,7 +38,7 @@ def read_target(page: str) -> Target:
 
     Args:
         page: ``http(s)://…``, ``about:…`` or ``data:…``; ``localhost:8080/…``; ``file://…``; the path of an HTML
-            file or of a folder with an ``index.html``, with a query or fragment if you like.
+            file or of a folder with an ``index.html``, with a query or fragment if you like; ``demo``.
 
     Raises:
         UsageError: there is no such file, or it is no page.
@@ -46,6 +51,8 @@ def read_target(page: str) -> Target:
         if scheme[1].lower() in ("http", "https"):
             return Target(url=page)
         raise UsageError(f"{page}: an address begins with http:// or https://")
+    if page == DEMO and not os.path.lexists(page):
+        return Target(folder=DEMO_PAGE)
     if page.startswith(("about:", "data:")):
         return Target(url=page)
     if _LOCAL_HOST.match(page) and not os.path.lexists(page):

@@ -30,6 +30,8 @@ def read_json(argument: str | None) -> str | None:
     """
     if argument is None:
         return None
+    if argument == "@":
+        raise UsageError("@ needs a file name")
     where = "stdin: " if argument == "-" else f"{argument[1:]}: " if argument.startswith("@") else ""
     text = argument
     try:

@@ -34,8 +34,9 @@ class Capabilities:
     late_srcdoc: bool = False
     """Scripts of a ``srcdoc`` frame run before our script. Seen on Lightpanda 1.0.2: tools that they register
     with the engine's own object are taken over from its ``WebMCP.toolsAdded``."""
-    screenshots: bool = True
-    """``Page.captureScreenshot`` draws the page."""
+    max_message: int = 100 * 1024 * 1024
+    """Bytes of a message to the engine; Chromium 156 cuts the connection over a longer one. Lightpanda 1.0.2 takes
+    what we start it with."""
 
 
 CHROMIUM = Capabilities()
@@ -49,6 +50,7 @@ LIGHTPANDA = Capabilities(
     cookies_shared=False,
     crash_events=False,
     late_srcdoc=True,
+    max_message=268_435_456,
 )
 
 

@@ -28,6 +28,9 @@ log = logging.getLogger("pywebmcp.context")
 MAX_TOOLS = 10_000
 """Registrations of one document that the host mirrors; a hostile page gets no more of our memory."""
 
+MAX_TEXT = 64 * 1024 * 1024
+"""Characters of all texts in the registrations of one document that the host mirrors."""
+
 NO_SCHEMA = ReadSchema(schema=None, text=None, warnings=())
 
 
@@ -185,6 +188,12 @@ class Registration:
         self._compiled: Compiled | None = None
 
     @property
+    def weight(self) -> int:
+        """Characters of its texts."""
+        texts = (self.description, self.title, self.input.text, self.output.text)
+        return sum(len(text) for text in texts if text)
+
+    @property
     def compiled(self) -> Compiled | None:
         """The input schema ready to check arguments; None when the tool gave none."""
         if self._compiled is None and self.input.schema is not None:
@@ -233,6 +242,7 @@ class Document:
         "runs",
         "session",
         "url",
+        "weight",
         "world_id",
     )
 
@@ -270,18 +280,25 @@ class Document:
         self.foreign = False
         """True while the page shows its own object as ``document.modelContext``."""
         self.overflowed = False
+        self.weight = 0
         self.registrations: dict[str, Registration] = {}
         self.runs: dict[str, Run] = {}
 
     def add(self, registration: Registration) -> bool:
-        """Mirrors a registration; False when the document has too many."""
-        if len(self.registrations) >= MAX_TOOLS:
+        """Mirrors a registration; False when the document has too many, or too much text in them."""
+        weight = registration.weight
+        if len(self.registrations) >= MAX_TOOLS or self.weight + weight > MAX_TEXT:
             if not self.overflowed:
                 self.overflowed = True
                 log.warning(
-                    "a document of %s registered more than %d tools; the rest is ignored", quote(self.origin), MAX_TOOLS
+                    "a document of %s registered more than %d tools, or more than %d characters of text in them; "
+                    "the rest is ignored",
+                    quote(self.origin),
+                    MAX_TOOLS,
+                    MAX_TEXT,
                 )
             return False
+        self.weight += weight
         self.registrations[registration.ref] = registration
         self.registry.added(registration)
         return True
@@ -290,6 +307,7 @@ class Document:
         """Forgets a registration; running calls of it go on."""
         if self.registrations.pop(registration.ref, None) is not None:
             registration.alive = False
+            self.weight -= registration.weight
             self.registry.removed(registration)
 
     def find(self, name: str, kind: str) -> Registration | None:

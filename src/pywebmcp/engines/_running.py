@@ -112,6 +112,10 @@ class RunningEngine:
         finally:
             self._folder.remove()
 
+    def kill(self) -> None:
+        """Ends the process with all its children now, without waiting for it; `close` still removes its folder."""
+        self._process.kill()
+
     def on_exit(self, handler: Callable[[int], None]) -> Callable[[], None]:
         """Calls `handler` once, in the running loop, with the exit code; returns an idempotent unsubscribe."""
         return self._process.on_exit(handler)

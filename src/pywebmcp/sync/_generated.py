@@ -46,7 +46,7 @@ __all__ = ["Browser", "EventStream", "Invocation", "Page", "connect", "launch"]
 
 
 def launch(
-    engine: Engine | str = "lightpanda",
+    engine: Engine | str = "auto",
     *,
     mode: Mode | Literal["polyfill"] = "auto",
     executable: str | Path | None = None,
@@ -68,10 +68,13 @@ def launch(
     """Starts a browser.
 
     Args:
-        engine: ``"lightpanda"`` (embedded), ``"chromium"``, or ``"auto"``.
+        engine: ``"lightpanda"`` (embedded), ``"chromium"``, or ``"auto"``: Lightpanda, unless other options need a
+            Chromium, or there is no Lightpanda for this machine; the log then says which Chromium it is.
         mode: ``"auto"`` takes the browser's own model context where it is complete and ours otherwise,
-            ``"native"`` injects nothing, ``"runtime"`` always uses ours, ``"off"`` hides WebMCP from scripts.
-        executable: The engine's executable; default: the wheel's, ``PYWEBMCP_CHROMIUM`` or the usual names.
+            ``"native"`` injects nothing (Chromium), ``"runtime"`` (or ``"polyfill"``) always uses ours, ``"off"``
+            hides WebMCP from scripts.
+        executable: The engine's executable. Default: ``PYWEBMCP_LIGHTPANDA``, the wheel's, or on the PATH;
+            ``PYWEBMCP_CHROMIUM`` or the usual names.
         headless: False shows a window (Chromium).
         profile: A folder that keeps cookies (and all else, on Chromium) from one launch to the next.
         storage_state: Cookies and ``localStorage`` to start with: Playwright's form, as a mapping or a file.
@@ -83,14 +86,15 @@ def launch(
         call_timeout: Seconds that a call may take unless it says otherwise; None waits for ever.
         hooks: What runs before and after every call.
         load: Sub-resources that Lightpanda loads besides frames: ``"worker"``, ``"stylesheet"``, ``"image"``.
-        block_private_networks: Lightpanda refuses private addresses after name resolution.
-        obey_robots: Lightpanda obeys ``robots.txt``.
+        block_private_networks: Refuses private addresses after name resolution (Lightpanda).
+        obey_robots: Obeys ``robots.txt`` (Lightpanda).
         ignore_tls_errors: Accepts any certificate.
         args: More arguments for the engine's command line.
 
     Raises:
         EngineNotFoundError: there is no such engine here; the message says how to get it.
         EngineStartError: it did not come up.
+        UnsupportedError: the engine that was asked for lacks one of the options.
     """
     from pywebmcp.browser import launch as start
 
@@ -238,7 +242,10 @@ class Browser(Twin):
         return self._portal.run(self._async.storage_state(path=path))
 
     def close(self) -> None:
-        """Closes the pages, and the engine when we started it. Closing twice is fine."""
+        """Closes the pages, and the engine when we started it. Closing twice is fine.
+
+        Interrupting it (Ctrl-C) ends the engine at once, and the rest of the closing in the background.
+        """
         self._portal.close_browser(self._async)
 
     def __enter__(self) -> Self:
@@ -336,7 +343,8 @@ class Page(Twin):
         """Waits for a first tool, then until no tool came or went for `quiet` seconds.
 
         Returns:
-            The tools; ``[]`` at the deadline of a page that registers none.
+            The tools; ``[]`` at the deadline of a page that registers none, and at once for one that cannot have any
+            (`surface` says why).
         """
         return self._portal.run(self._async.wait_for_tools(timeout, quiet=quiet))
 
@@ -351,6 +359,9 @@ class Page(Twin):
         origin: str | None = None,
     ) -> ToolResult:
         """Calls a tool once and returns what it answered.
+
+        A tool that is not there fails at once; `wait_for_tool` waits for one that comes later. A result that says of
+        itself that it is an error (``is_error``) is returned; `ToolResult.raise_for_error` raises it.
 
         Args:
             tool: A `Tool` (that very registration runs, or nothing does), or a name.
@@ -476,7 +487,10 @@ class Page(Twin):
         return self._portal.run(self._async.screenshot())
 
     def close(self) -> None:
-        """Closes the page; calls on their way end with `OutcomeUnknownError`. Closing twice is fine."""
+        """Closes the page; calls on their way end with `OutcomeUnknownError`. Closing twice is fine.
+
+        Interrupting it (Ctrl-C) leaves the closing to go on in the background.
+        """
         self._portal.run(self._async.close())
 
     def __enter__(self) -> Self:

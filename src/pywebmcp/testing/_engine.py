@@ -18,7 +18,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from pywebmcp.errors import EngineCrashedError, ProtocolError, UnsupportedError
 from pywebmcp.testing._execution import Execution, Reply, awaited
-from pywebmcp.testing._tools import Received
+from pywebmcp.testing._tools import Received, scripted
 from pywebmcp.values import deepjson
 from pywebmcp.wire import DEFAULT_TIMEOUT
 from pywebmcp.wire._listeners import Listeners
@@ -178,12 +178,16 @@ class ScriptedEngine(Listeners):
         """Never announced: all frames of a fake page live in its one session."""
         raise UnsupportedError(f"a fake page has no session {session_id!r}")
 
+    def fail(self, why: str) -> None:
+        """Ends every command on its way; see `Session.fail`."""
+        for reply in list(self._waiting):
+            reply.fail(EngineCrashedError(why))
+
     def abort(self) -> None:
         """The engine dies; see `Session.abort`."""
         if self._closed:
             return
-        for reply in list(self._waiting):
-            reply.fail(EngineCrashedError("the fake page's engine died"))
+        self.fail("the fake page's engine died")
         self.end()
         for task in self._tasks:
             task.cancel()
@@ -247,7 +251,7 @@ class ScriptedEngine(Listeners):
         self, frame_id: str, url: str, tools: Iterable[ScriptedTool] | None = None, *, name: str | None = None
     ) -> None:
         """Puts a new document into a frame, which ends the one before and every frame below it."""
-        listed = list(self._site(url) if tools is None else tools)
+        listed = scripted(self._site(url) if tools is None else tools)
         if name is None:
             name = self._frames[frame_id].name if frame_id in self._frames else ""
         self._clear(frame_id)
@@ -281,6 +285,7 @@ class ScriptedEngine(Listeners):
     def attach(self, parent: str, url: str, tools: Iterable[ScriptedTool], name: str) -> str:
         """Adds a frame and returns its id."""
         self.document(parent)
+        tools = scripted(tools)
         frame_id = f"{self._top}.{next(self._ids)}"
         self._parents[frame_id] = parent
         self.emit("Page.frameAttached", {"frameId": frame_id, "parentFrameId": parent})

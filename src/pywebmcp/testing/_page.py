@@ -11,6 +11,7 @@ from pywebmcp.browser._target import TargetSetup
 from pywebmcp.context import Capabilities, random_identifier
 from pywebmcp.errors import UnsupportedError
 from pywebmcp.testing._engine import ScriptedEngine
+from pywebmcp.testing._tools import scripted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FakePage"]
 
-CAPABILITIES = Capabilities(native_complete=False, frame_targets=False, crash_events=False, screenshots=False)
+CAPABILITIES = Capabilities(native_complete=False, frame_targets=False, crash_events=False)
 
 _numbers = itertools.count(1)
 
@@ -40,6 +41,9 @@ class FakePage(Page):
                 await book(page, people=2)                       # your code
             assert page.received == (Received(tool="book_table", arguments={"people": 2}),)
 
+    An async test needs a runner, such as pytest-asyncio. `pywebmcp.sync.testing.FakePage` is the same page for plain
+    test functions and for blocking code.
+
     Args:
         tools: The tools that its top document registers, after every `goto` and `reload` anew; or a function that
             gives those of a URL (it may raise `NavigationError` for a URL that cannot be opened).
@@ -49,6 +53,9 @@ class FakePage(Page):
         call_timeout: As for `pywebmcp.launch`.
         hooks: As for `pywebmcp.launch`.
         evaluate: Answers `Page.evaluate`: is given the expression, sync or async; what it raises was thrown.
+
+    Raises:
+        TypeError: a tool that `fake_tool` did not make.
     """
 
     def __init__(
@@ -65,7 +72,7 @@ class FakePage(Page):
         self._engine = ScriptedEngine(
             binding=binding,
             top=f"frame-{number}",
-            site=tools if callable(tools) else _everywhere(tuple(tools)),
+            site=tools if callable(tools) else _everywhere(scripted(tools)),
             evaluate=evaluate,
         )
         super().__init__(
@@ -106,9 +113,11 @@ class FakePage(Page):
             The registration, as `tools` lists it.
 
         Raises:
+            TypeError: `fake_tool` did not make it.
             ValueError: the document has a tool of that name, or is no secure context.
             LookupError: there is no such frame.
         """
+        scripted((tool,), "add_tool()")
         document = self._engine.document(frame)
         self._engine.register(document, tool)
         for registration in self._registry.named(tool.name):
@@ -134,6 +143,10 @@ class FakePage(Page):
             tools: What it registers.
             name: The ``name`` attribute of the frame element.
             parent: Id of the frame that holds it; default the top one.
+
+        Raises:
+            TypeError: a tool that `fake_tool` did not make.
+            LookupError: there is no such frame.
         """
         frame_id = self._engine.attach(parent or self._setup.target_id, url, tools, name)
         return next(frame for frame in self.frames if frame.id == frame_id)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -10,13 +12,13 @@ from pywebmcp.values import deepjson
 from pywebmcp.values.names import is_valid_tool_name
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from pywebmcp.types import ToolAnnotations
 
     Handler = Callable[[dict[str, Any]], Any | Awaitable[Any]]
 
-__all__ = ["Received", "ScriptedTool", "ToolFailed", "fake_tool", "hang"]
+__all__ = ["Received", "ScriptedTool", "ToolFailed", "fake_tool", "hang", "scripted"]
 
 
 class ToolFailed(Exception):
@@ -93,10 +95,12 @@ def fake_tool(
         annotations: The page's hints.
 
     Raises:
+        TypeError: the handler does not take one dict.
         ValueError: the standard does not allow that name, or a schema is not JSON.
     """
     if not is_valid_tool_name(name):
         raise ValueError(f"{name!r} is no tool name: 1 to 128 ASCII letters, digits, '_', '-' or '.'")
+    _check_handler(name, handler)
     return ScriptedTool(
         name=name,
         handler=handler,
@@ -112,6 +116,41 @@ async def hang(_: dict[str, Any], /) -> NoReturn:
     """Never answers; ends when its call is canceled or its document goes away."""
     await asyncio.Event().wait()
     raise AssertionError("nobody sets this event")
+
+
+def scripted(tools: Iterable[ScriptedTool], taker: str = "tools=") -> tuple[ScriptedTool, ...]:
+    """The tools that somebody gave.
+
+    Args:
+        tools: From `fake_tool`, each of them.
+        taker: Whom the error names: what they were given to.
+
+    Raises:
+        TypeError: they are something else.
+    """
+    given: Any = tools
+    listed = tuple(given) if isinstance(given, Iterable) and not isinstance(given, (Mapping, str)) else None
+    strange = [given] if listed is None else [each for each in listed if not isinstance(each, ScriptedTool)]
+    if listed is None or strange:
+        example = 'fake_tool("add", handler)' if taker.endswith("()") else '[fake_tool("add", handler)]'
+        raise TypeError(f"{taker} takes fake_tool(...), as in {example}, not {strange[0]!r:.80}")
+    return listed
+
+
+def _check_handler(name: str, handler: Handler) -> None:
+    try:
+        signature = inspect.signature(handler)
+    except ValueError:  # some builtins have none
+        return
+    except TypeError:
+        raise TypeError(f"the handler of {name!r} is no function: handlers take one dict, the arguments") from None
+    try:
+        signature.bind({})
+    except TypeError:
+        raise TypeError(
+            f"the handler of {name!r} takes {signature}: handlers take one dict, as in "
+            "lambda arguments: arguments['a'] + arguments['b']"
+        ) from None
 
 
 def _schema_text(schema: Mapping[str, Any] | str | None) -> str | None:

@@ -19,7 +19,7 @@ from websockets.asyncio.client import unix_connect as _ws_unix_connect
 from websockets.asyncio.connection import broadcast
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from pywebmcp.errors import EndpointRefusedError, EngineCrashedError, EngineError, ProtocolError
+from pywebmcp.errors import EndpointRefusedError, EngineCrashedError, EngineError, ProtocolError, UnsupportedError
 from pywebmcp.wire._listeners import Listeners
 from pywebmcp.wire._session import DEFAULT_TIMEOUT
 from pywebmcp.wire._trace import Trace
@@ -39,6 +39,7 @@ CLOSE_TIMEOUT: Final = 2.0
 """Seconds that `Connection.close` waits for the engine's farewell before it cuts the connection."""
 
 _REMEMBERED_DETACHED: Final = 64
+_ENVELOPE: Final = 200
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
@@ -120,6 +121,13 @@ class FlatSession(Listeners):
         """The session that ``Target.attachedToTarget`` announced; the same object each time."""
         return self._root.adopt(self, session_id)
 
+    def fail(self, why: str) -> None:
+        """Ends every command on its way in this session; see `Session.fail`."""
+        pending = self._root.pending
+        for ident, (done, owner, method) in tuple(pending.items()):
+            if owner is self and pending.pop(ident, None):
+                _tell(done, {}, EngineCrashedError(f"{method}: {why}"))
+
     def abort(self) -> None:
         """Cuts the whole connection, at once and without a farewell."""
         self._root.abort()
@@ -144,9 +152,21 @@ class Connection(FlatSession):
         name: What the other side is called in messages and traces.
         pending: Commands on their way, by id: who is told, session, method. For this module's use.
         loop: The loop that it lives in.
+        max_message: Bytes of a message that the other side takes; a longer one is refused before it is sent.
     """
 
-    __slots__ = ("_detached", "_reader", "_sessions", "_socket", "_trace", "loop", "name", "next_id", "pending")
+    __slots__ = (
+        "_detached",
+        "_reader",
+        "_sessions",
+        "_socket",
+        "_trace",
+        "loop",
+        "max_message",
+        "name",
+        "next_id",
+        "pending",
+    )
 
     def __init__(self, socket: ClientConnection, *, name: str) -> None:
         super().__init__(self, None, None)
@@ -154,6 +174,7 @@ class Connection(FlatSession):
         self.loop: Final = asyncio.get_running_loop()
         self.next_id: Final = count(1).__next__
         self.pending: Final[dict[int, tuple[Done, FlatSession, str]]] = {}
+        self.max_message: int | None = None
         self._socket = socket
         self._sessions: dict[str | None, FlatSession] = {None: self}
         self._detached: deque[str] = deque(maxlen=_REMEMBERED_DETACHED)
@@ -192,6 +213,10 @@ class Connection(FlatSession):
     def write(self, ident: int, method: str, params: Mapping[str, Any] | None, session: FlatSession) -> None:
         """Puts one command on the socket, now."""
         body = "{}" if params is None else _encode_params(params)
+        if self.max_message is not None and len(body) + _ENVELOPE > self.max_message:
+            raise UnsupportedError(
+                f"{method} needs a message of {len(body)} bytes, and {self.name} takes at most {self.max_message}"
+            )
         if self._trace is not None:
             self._trace.sent(ident, method, params, session.session_id)
         # broadcast() is the library's synchronous send: no backpressure, and no await between two commands

@@ -166,6 +166,11 @@ class PlaywrightSession(Listeners):
             "use pywebmcp.connect() on the browser's own endpoint for those"
         )
 
+    def fail(self, why: str) -> None:
+        """Ends the session: Playwright gives a crashed page no second life."""
+        logger.debug("a session of Playwright ends: %s", why)
+        self._ended()
+
     def abort(self) -> None:
         """Ends the session. The browser belongs to Playwright, so its connection stays."""
         if not self._closed:

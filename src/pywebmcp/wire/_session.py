@@ -108,6 +108,10 @@ class Session(Protocol):
         """The session that an event ``Target.attachedToTarget`` on this one announced."""
         ...
 
+    def fail(self, why: str) -> None:
+        """Ends every command on its way with `EngineCrashedError`: the target died, though its session lives."""
+        ...
+
     def abort(self) -> None:
         """Cuts the connection without a farewell: what ends an engine that answers nothing else."""
         ...

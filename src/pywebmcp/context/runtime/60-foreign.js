@@ -11,6 +11,19 @@ const MOST_TOOLS = 10000;
 let foreignTools = new Map_();
 /** @type {WeakMap<object, true>} */
 const subscribed = new WeakMap_();
+/** Numbers of the callbacks that listed tools carry: another number under the same name is another tool. @type {WeakMap<object, number>} */
+const callbackNumbers = new WeakMap_();
+let callbackCount = 0;
+
+/** @param {object} callback */
+function numberOf(callback) {
+  let number = weakMapGet(callbackNumbers, callback);
+  if (number === undefined) {
+    number = ++callbackCount;
+    weakMapSet(callbackNumbers, callback, number);
+  }
+  return number;
+}
 
 /** A property of a page's object; undefined when its getter throws. @param {any} object @param {string} name */
 function read(object, name) {
@@ -97,6 +110,8 @@ function describeForeign(context, execute, tool) {
   mapSet(foreignTools, name, { __proto__: null, context, tool, schema, execute });
   /** @type {any} */
   const entry = { __proto__: null, name, description: typeof description === "string" ? description : "" };
+  const callback = read(tool, "execute");
+  if (typeof callback === "function") entry.callback = numberOf(callback);
   const title = read(tool, "title");
   if (typeof title === "string") entry.title = title;
   entry.schemaText = typeof schema === "string";

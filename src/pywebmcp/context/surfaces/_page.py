@@ -71,7 +71,10 @@ class PageSurface:
         return None
 
     def _merge(self, document: Document, listed: list[dict[str, Any]]) -> None:
-        """Mirrors the listing: unchanged tools keep their registration, changed ones are a new one."""
+        """Mirrors the listing: unchanged tools keep their registration, changed ones are a new one.
+
+        Two tools are the same when all that is listed of them is, their callback included where they carry one.
+        """
         known = {r.name: r for r in document.registrations.values() if r.surface is self}
         for tool in listed:
             name = tool.get("name")
@@ -86,10 +89,8 @@ class PageSurface:
             schema, output = text_or_none(tool.get("schema")), text_or_none(tool.get("output"))
             description, title = str(tool.get("description") or ""), text_or_none(tool.get("title"))
             annotations = annotations_from(tool.get("annotations"))
-            if previous and (
-                (previous.description, previous.title, previous.annotations, previous.source)
-                == (description, title, annotations, (schema, output))
-            ):
+            source = (description, title, annotations, schema, output, tool.get("callback"))
+            if previous and previous.source == source:
                 continue
             if previous:
                 document.remove(previous)
@@ -105,7 +106,7 @@ class PageSurface:
                 output=read_schema(output),
                 annotations=annotations,
             )
-            registration.source = (schema, output)
+            registration.source = source
             document.add(registration)
         for gone in known.values():
             document.remove(gone)

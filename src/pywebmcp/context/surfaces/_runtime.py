@@ -28,6 +28,7 @@ __all__ = ["RuntimeSurface"]
 log = logging.getLogger("pywebmcp.context")
 
 MAX_FRAME_NAME = 1000
+OF_TOOLS = frozenset({"add", "remove", "activated", "canceled"})
 
 
 class RuntimeSurface:
@@ -91,7 +92,11 @@ class RuntimeSurface:
 
     def take(self, document: Document, message: dict[str, Any]) -> None:
         """Handles one message of a document; anything malformed is dropped."""
-        match message.get("t"):
+        kind = message.get("t")
+        if kind in OF_TOOLS and document.hello != "runtime":
+            log.debug("a document in which our runtime is not installed sent a message about its tools")
+            return
+        match kind:
             case "hello":
                 self._hello(document, message)
             case "add":
@@ -141,6 +146,7 @@ class RuntimeSurface:
 
     def _add(self, document: Document, message: dict[str, Any]) -> None:
         number, name, description = message.get("id"), message.get("name"), message.get("description")
+        exposed = message.get("exposed")
         if type(number) is not int or not isinstance(name, str) or not isinstance(description, str):
             log.debug("dropped a malformed registration")
             return
@@ -158,7 +164,7 @@ class RuntimeSurface:
                 input=read_schema(text_or_none(message.get("schema"))),
                 output=read_schema(text_or_none(message.get("output"))),
                 annotations=annotations_from(message.get("annotations")),
-                exposed_to=tuple(o for o in message.get("exposed") or () if isinstance(o, str)),
+                exposed_to=tuple(o for o in exposed if isinstance(o, str)) if isinstance(exposed, list) else (),
             )
         )
 
