@@ -38,7 +38,7 @@ def start() -> Callable[[str], Any]:
 
 
 @pytest.fixture(scope="session")
-async def started() -> AsyncIterator[dict[str, pywebmcp.Browser]]:
+async def shared_browsers() -> AsyncIterator[dict[str, pywebmcp.Browser]]:
     """The browsers that tests share, by engine; each test has its pages to itself."""
     browsers: dict[str, pywebmcp.Browser] = {}
     yield browsers
@@ -48,14 +48,14 @@ async def started() -> AsyncIterator[dict[str, pywebmcp.Browser]]:
 
 
 @pytest.fixture
-async def browser(engine: str, started: dict[str, pywebmcp.Browser]) -> AsyncIterator[pywebmcp.Browser]:
+async def browser(engine: str, shared_browsers: dict[str, pywebmcp.Browser]) -> AsyncIterator[pywebmcp.Browser]:
     """A browser without pages and cookies; one that a test has killed is replaced for the next."""
-    browser = started.get(engine)
+    browser = shared_browsers.get(engine)
     if browser is None or browser._connection.closed:
         async with asyncio.timeout(30):
             if browser is not None:
                 await browser.close()
-            browser = started[engine] = await launch(engine)
+            browser = shared_browsers[engine] = await launch(engine)
     yield browser
     async with asyncio.timeout(15):
         for page in browser.pages:
@@ -64,7 +64,7 @@ async def browser(engine: str, started: dict[str, pywebmcp.Browser]) -> AsyncIte
         if engine == "chromium" and not browser._connection.closed:
             await browser._connection.send("Storage.clearCookies")
     if browser._connection.closed:
-        await started.pop(engine).close()
+        await shared_browsers.pop(engine).close()
 
 
 @pytest.fixture

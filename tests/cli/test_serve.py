@@ -178,13 +178,14 @@ async def test_it_listens_on_loopback_alone_and_on_both_families(server: FolderS
 
 
 async def test_closing_cuts_connections_that_say_nothing(folder: Path) -> None:
+    before = asyncio.all_tasks()
     async with asyncio.timeout(5):
         async with serve(folder) as server:
             reader, writer = await asyncio.open_connection("127.0.0.1", int(server.origin.rpartition(":")[2]))
             await get(server, "/")
         assert await reader.read() == b""
         writer.close()
-    assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    assert not asyncio.all_tasks() - before
 
 
 def test_a_page_that_names_its_encoding_keeps_it() -> None:

@@ -95,7 +95,10 @@ def test_options_may_stand_anywhere_after_the_command() -> None:
     [
         ([], EngineChoice()),
         (["--engine", "auto"], EngineChoice(name="auto", asked=True)),
-        (["--engine", "/opt/lightpanda-nightly"], EngineChoice(executable="/opt/lightpanda-nightly", asked=True)),
+        (
+            ["--engine", "/opt/lightpanda-nightly"],
+            EngineChoice(name="lightpanda", executable="/opt/lightpanda-nightly", asked=True),
+        ),
         (
             ["--engine", "/usr/bin/google-chrome"],
             EngineChoice(name="chromium", executable="/usr/bin/google-chrome", asked=True),

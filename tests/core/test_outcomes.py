@@ -293,7 +293,6 @@ async def test_an_endless_loop_ends_at_its_deadline_and_other_pages_go_on(open_p
     assert (await other.call("gone")).value == 1
 
 
-@pytest.mark.requirement("outcome:navigation")
 async def test_a_page_that_sits_in_a_synchronous_request_does_not_take_other_pages_along() -> None:
     asked, answer = asyncio.Event(), asyncio.Event()
 
@@ -344,6 +343,7 @@ async def test_a_document_s_texts_are_bounded(browser: pywebmcp.Browser) -> None
     assert len(await page.tools()) == 7
 
 
+@pytest.mark.requirement("outcome:navigation")
 async def test_an_address_that_nobody_serves_is_a_navigation_error(browser: pywebmcp.Browser) -> None:
     error = await caught(browser.open("http://127.0.0.1:9/"), pywebmcp.NavigationError)
     assert error.url == "http://127.0.0.1:9/"

@@ -11,7 +11,7 @@ import pywebmcp
 from pywebmcp.testing import FakePage, ScriptedTool, ToolFailed, fake_tool, hang
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
 URL = "https://example.com/"
 
@@ -75,13 +75,19 @@ def scripted() -> list[ScriptedTool]:
 
 
 @pytest.fixture
-async def fake() -> AsyncIterator[FakePage]:
+async def left_over() -> Callable[[], set[Any]]:
+    """The tasks that a test has started and that still run; browsers that tests share have tasks of their own."""
+    before = asyncio.all_tasks()
+    return lambda: asyncio.all_tasks() - before - {asyncio.current_task()}
+
+
+@pytest.fixture
+async def fake(left_over: Callable[[], set[Any]]) -> AsyncIterator[FakePage]:
     """The page, scripted."""
     async with FakePage(scripted(), url=URL) as page:
         yield page
     assert page.closed
-    others = {task for task in asyncio.all_tasks() if task.get_name().startswith("pywebmcp")}
-    assert not others
+    assert not left_over()
 
 
 @pytest.fixture

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import pywebmcp
 from pywebmcp.testing import FakePage, Received, ToolFailed, fake_tool, hang
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Waiting:
@@ -70,7 +73,7 @@ async def test_a_handler_that_changes_its_arguments_changes_only_its_own() -> No
     assert given == {"list": [1]}
 
 
-async def test_a_thousand_calls_at_once_each_get_their_own_answer() -> None:
+async def test_a_thousand_calls_at_once_each_get_their_own_answer(left_over: Callable[[], set[Any]]) -> None:
     async def double(arguments: dict[str, Any]) -> int:
         await asyncio.sleep(0)
         return arguments["n"] * 2
@@ -78,7 +81,7 @@ async def test_a_thousand_calls_at_once_each_get_their_own_answer() -> None:
     async with FakePage([fake_tool("double", double)]) as page:
         results = await asyncio.gather(*(page.call("double", {"n": n}) for n in range(1000)))
     assert [result.value for result in results] == [n * 2 for n in range(1000)]
-    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert left_over() == set()
 
 
 # --- handlers -----------------------------------------------------------------------------------------------
@@ -133,7 +136,9 @@ async def test_a_handler_is_canceled_with_the_task_that_calls(waiting: Waiting) 
 
 
 @pytest.mark.requirement("testing:ownership")
-async def test_closing_the_page_ends_its_handlers_and_tasks(waiting: Waiting) -> None:
+async def test_closing_the_page_ends_its_handlers_and_tasks(
+    left_over: Callable[[], set[Any]], waiting: Waiting
+) -> None:
     page = FakePage([fake_tool("wait", waiting)])
     call = asyncio.create_task(page.call("wait"))
     await waiting.begun.wait()
@@ -142,7 +147,7 @@ async def test_closing_the_page_ends_its_handlers_and_tasks(waiting: Waiting) ->
     assert waiting.canceled.is_set()
     with pytest.raises(pywebmcp.OutcomeUnknownError, match="the page was closed"):
         await call
-    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert left_over() == set()
 
 
 async def test_a_handler_that_ignores_its_cancel_holds_up_nobody(
@@ -372,7 +377,7 @@ async def test_removing_a_frame_ends_its_calls(waiting: Waiting) -> None:
             page.remove_frame(frame.id)
 
 
-async def test_a_crash_wakes_everyone(waiting: Waiting) -> None:
+async def test_a_crash_wakes_everyone(left_over: Callable[[], set[Any]], waiting: Waiting) -> None:
     async with FakePage([fake_tool("wait", waiting)]) as page:
         events = page.events()
         call = asyncio.create_task(page.call("wait"))
@@ -387,7 +392,7 @@ async def test_a_crash_wakes_everyone(waiting: Waiting) -> None:
         assert page.closed
         async for _ in events:
             pass
-    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert left_over() == set()
 
 
 # --- the rest of a page -------------------------------------------------------------------------------------
@@ -447,7 +452,7 @@ async def test_evaluate_is_answered_by_the_script() -> None:
             await page.evaluate("boom")
 
 
-async def test_a_crash_wakes_whoever_waits_for_an_evaluation() -> None:
+async def test_a_crash_wakes_whoever_waits_for_an_evaluation(left_over: Callable[[], set[Any]]) -> None:
     page = FakePage(evaluate=lambda _: asyncio.Event().wait())
     evaluation = asyncio.create_task(page.evaluate("forever"))
     await asyncio.sleep(0)
@@ -455,7 +460,7 @@ async def test_a_crash_wakes_whoever_waits_for_an_evaluation() -> None:
     with pytest.raises(pywebmcp.EngineCrashedError):
         await evaluation
     await page.close()
-    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert left_over() == set()
 
 
 async def test_what_only_a_browser_can_is_refused() -> None:

@@ -24,7 +24,16 @@ from pywebmcp.errors import (
     WebMCPError,
 )
 
-__all__ = ["AwaitingSubmissionError", "BUG", "DONE", "EXITS", "UsageError", "error_json", "exit_code"]
+__all__ = [
+    "AwaitingSubmissionError",
+    "BUG",
+    "DONE",
+    "EXITS",
+    "OutputLostError",
+    "UsageError",
+    "error_json",
+    "exit_code",
+]
 
 EXITS = """\
 exit codes:
@@ -36,6 +45,7 @@ exit codes:
     5  the engine, the connection, or a page that could not be opened
     6  denied by a policy or a person
    70  a fault of this program
+   74  stdout could not be written; what was asked for has been done
   130  Ctrl-C; 143 SIGTERM, 129 SIGHUP
 """
 """The table that ``webmcp --help`` prints; nothing else defines the codes."""
@@ -61,6 +71,12 @@ class UsageError(Exception):
         self.usage = usage
 
 
+class OutputLostError(UsageError):
+    """The command has been carried out, and its output could not be written."""
+
+    code = "output_lost"
+
+
 class AwaitingSubmissionError(WebMCPError):
     """The form is filled in and waits for a person to submit it; the call was canceled."""
 
@@ -69,6 +85,7 @@ class AwaitingSubmissionError(WebMCPError):
 
 
 _CODES: tuple[tuple[tuple[type[Exception], ...], int], ...] = (
+    ((OutputLostError,), 74),
     ((ToolFailedError, ScriptFailedError), 1),
     ((UsageError, InvalidArgumentsError, AmbiguousToolError), 2),
     ((ToolNotFoundError, UnsupportedError, NotExposedError, InvalidDocumentError), 3),

@@ -67,7 +67,7 @@ def emit(text: str) -> None:
     """Writes data and a newline to stdout. A reader that closed its end (``| head -1``) has had enough: no error.
 
     Raises:
-        UsageError: stdout cannot be written, for example because its disk is full.
+        OutputLostError: stdout cannot be written, for example because its disk is full.
     """
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - started with stdout closed (``>&-``)
         return
@@ -80,9 +80,11 @@ def emit(text: str) -> None:
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
         if not isinstance(error, BrokenPipeError):
-            from pywebmcp.cli._exits import UsageError
+            from pywebmcp.cli._exits import OutputLostError
 
-            raise UsageError(f"cannot write to stdout: {error.strerror or error}") from None
+            raise OutputLostError(
+                f"cannot write to stdout: {error.strerror or error}; what was asked for has been done"
+            ) from None
 
 
 def emit_json(value: Any) -> None:

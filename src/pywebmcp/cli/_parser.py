@@ -46,7 +46,7 @@ _PAIR = re.compile(r"\w[\w.-]*=")
 class EngineChoice:
     """What ``--engine`` means."""
 
-    name: Literal["lightpanda", "chromium", "auto"] = "lightpanda"
+    name: Literal["lightpanda", "chromium", "auto"] = "auto"
     executable: str | None = None
     endpoint: str | None = None
     """The address of a browser that runs already."""
@@ -274,11 +274,11 @@ def _consistent(options: Options) -> Options:
                     f"--{name} is for an engine that is started, not for one that runs at {engine.endpoint}"
                 )
     for name, value in (("headed", options.headed), ("mode native", options.mode == "native")):
-        if value and not engine.endpoint and engine.name == "lightpanda":
-            if engine.asked:
+        if value and not engine.endpoint and engine.name != "chromium":
+            if engine.name == "lightpanda":
                 raise UsageError(f"--{name}: lightpanda cannot do that; use --engine chromium")
             from dataclasses import replace
 
-            options = replace(options, engine=EngineChoice(name="chromium"))
+            options = replace(options, engine=replace(engine, name="chromium"))
             engine = options.engine
     return options
