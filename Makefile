@@ -29,11 +29,11 @@ demo: $(VENV)/.core
 
 test: $(VENV)/.dev
 	@sh scripts/ensure_chromium.sh
-	$(BIN)/python -m pytest -n 4 --dist worksteal -m "not slow" tests
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow" tests
 
 slow: $(VENV)/.dev
 	@sh scripts/ensure_chromium.sh
-	$(BIN)/python -m pytest -m slow tests || [ $$? -eq 5 ]  # 5: there are none yet
+	$(BIN)/python -m pytest -n 2 -m slow tests || [ $$? -eq 5 ]  # 5: there are none yet
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

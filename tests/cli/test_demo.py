@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pywebmcp.cli._target import DEMO_PAGE
 
 TOOLS = ["search_teas", "view_cart", "add_to_cart", "checkout"]
@@ -44,6 +46,7 @@ async def test_demo_means_the_demo_page_where_nothing_has_that_name(webmcp: Any,
     assert (own.code, "demo: this folder has no index.html" in own.err) == (2, True)
 
 
+@pytest.mark.slow
 async def test_the_demo_page_is_a_page_like_any_other(webmcp: Any, on: list[str]) -> None:
     listed = await webmcp("tools", DEMO_PAGE, "--json", *on)
     assert [tool["name"] for tool in listed.json["tools"]] == TOOLS

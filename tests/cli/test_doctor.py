@@ -66,6 +66,7 @@ async def test_a_page_with_tools_is_well(webmcp: Any, outcomes: Path, on: list[s
     assert not [finding for finding in ran.json["page"]["findings"] if finding["level"] == "problem"]
 
 
+@pytest.mark.slow
 async def test_every_fault_of_a_page_is_found(webmcp: Any, cli: Path, on: list[str]) -> None:
     ran = await webmcp("doctor", cli / "faulty.html", "--wait", "0.2", "--json", *on)
     found = codes(ran.json)
@@ -81,6 +82,7 @@ async def test_every_fault_of_a_page_is_found(webmcp: Any, cli: Path, on: list[s
     assert any("could not be mounted" in text for text in found["console"])
 
 
+@pytest.mark.slow
 async def test_a_script_s_fault_is_placed_in_the_page_and_not_in_our_runtime(
     webmcp: Any, cli: Path, engine: str
 ) -> None:
@@ -124,6 +126,7 @@ async def test_a_policy_that_forbids_tools_is_the_reason(webmcp: Any, site: Any)
     assert any("disallowed by permissions policy" in text for text in codes(ran.json)["script_error"])
 
 
+@pytest.mark.slow
 async def test_a_browser_without_the_feature_is_the_reason(webmcp: Any, site: Any) -> None:
     """A Chromium that was started by somebody else, without the flags."""
     async with pywebmcp.launch("chromium", mode="runtime", args=["--remote-debugging-port=0"]) as browser:

@@ -103,6 +103,7 @@ async def test_html_is_served_at_any_spelling_of_its_address(engine: str, start:
         assert (await page.call("add")).value == 1
 
 
+@pytest.mark.slow
 async def test_a_closing_that_is_cancelled_still_ends_the_engine(engine: str, start: Callable[..., Any]) -> None:
     for turns in range(0, 30, 3):
         browser = await start(engine)

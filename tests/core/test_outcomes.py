@@ -317,6 +317,7 @@ async def test_a_page_that_sits_in_a_synchronous_request_does_not_take_other_pag
         answer.set()
 
 
+@pytest.mark.slow
 async def test_a_call_too_large_for_the_engine_is_refused_and_nothing_is_lost() -> None:
     async with pywebmcp.launch("chromium", mode="native") as browser:
         page = await browser.open("https://example.com/", html=TOOLS)
@@ -333,6 +334,7 @@ async def test_a_page_is_used_in_its_own_loop_only(open_page: Open) -> None:
         await page.call(5)  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.slow
 async def test_a_document_s_texts_are_bounded(browser: pywebmcp.Browser) -> None:
     page = await browser.open("https://example.com/", html="<p>")
     await page.evaluate(

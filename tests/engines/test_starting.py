@@ -101,6 +101,7 @@ async def test_a_graceful_end_is_tried_first_where_something_is_to_be_saved(
     assert running.exit_reason() == "chromium ended with exit code 0"
 
 
+@pytest.mark.slow
 async def test_an_engine_that_ignores_the_request_to_end_is_killed_within_five_seconds(
     executable: Executable, tmp_path: Path, watch: Callable[[int], Watch]
 ) -> None:

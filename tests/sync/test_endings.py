@@ -122,6 +122,7 @@ def test_a_browser_left_open_is_closed_when_the_process_ends(run_script: Callabl
     assert not _alive(int(printed))
 
 
+@pytest.mark.slow
 def test_a_browser_left_open_is_closed_while_a_thread_waits_for_a_call(run_script: Callable[[str], str]) -> None:
     printed = run_script(
         "import contextlib, sys, threading, pywebmcp\n"

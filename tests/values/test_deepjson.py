@@ -110,6 +110,7 @@ def test_an_integer_longer_than_python_reads_is_a_value_error() -> None:
         loads("1" * 5000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("opener", "closer"), [("[", "]"), ('{"o":', "}"), ('[{"o":', "}]")])
 def test_a_hundred_thousand_levels_are_read_and_written(opener: str, closer: str) -> None:
     text = nested(100_000, opener, "7", closer)
@@ -132,6 +133,7 @@ def test_deep_text_with_a_fault_is_a_value_error() -> None:
     assert math.isnan(_core(loads(nested(100_000, "[", "NaN", "]"), allow_nan=True)))
 
 
+@pytest.mark.slow
 def test_deep_text_too_large_to_be_read_in_a_second_or_two_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="deeper than Python's stack"):
         loads("[" * 20_000_000)

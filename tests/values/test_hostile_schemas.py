@@ -290,6 +290,7 @@ def test_many_faults_in_large_arguments_end_quickly() -> None:
     assert found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ['{"enum":' * 5000 + "1" + "}" * 5000, '{"properties":{"a":' * 50_000 + "{}" + "}}" * 50_000, "[" * 10_000_000],

@@ -482,6 +482,7 @@ async def test_closing_is_bounded_when_the_engine_says_no_farewell(tcp_server: T
 # --- big, deep and broken messages --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("wire:large-messages")
 async def test_messages_of_120_mib_pass_both_ways(connection: Connection, browser: FakeBrowser) -> None:
     size = 120 * MIB
