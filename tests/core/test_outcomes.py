@@ -214,6 +214,32 @@ async def test_a_deadline_that_is_no_time_is_a_value_error(open_page: Open, time
         await page.call("gone", timeout=timeout)
 
 
+async def test_while_a_person_is_asked_no_deadline_runs_and_afterwards_each_has_what_was_left() -> None:
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def hook(_: pywebmcp.Dialog) -> bool:
+        asked.set()
+        await answer.wait()
+        return True
+
+    html = TOOLS.replace(
+        '"gone", description: "d", execute: () => 1', '"gone", description: "d", execute: () => confirm("?")'
+    )
+    async with pywebmcp.launch("chromium", mode="native", dialogs=hook) as browser:
+        page = await browser.open("https://example.com/", html=html)
+        bounded, unbounded = await page.invoke("never", timeout=0.6), await page.invoke("never", timeout=None)
+        confirming = await page.invoke("gone", timeout=0.6)
+        async with asyncio.timeout(10):
+            await asked.wait()
+            await asyncio.wait({asyncio.ensure_future(bounded.result())}, timeout=1.2)
+            assert not bounded.done(), "its deadline ran while a person was asked"
+            answer.set()
+            assert (await confirming.result()).value is True
+            await caught(bounded.result(), pywebmcp.CallTimeoutError)
+        assert not unbounded.done()
+        assert await unbounded.cancel()
+
+
 async def test_waiting_for_a_tool_ends_with_its_page(open_page: Open, browser: pywebmcp.Browser) -> None:
     page = await open_page("<p>")
     waiting = asyncio.ensure_future(page.wait_for_tool("late", timeout=30))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import math
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +95,9 @@ class Calls:
         self._running: dict[str, _Deadline] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._asking = 0
+        self._paused_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = math.inf
 
     # --- beginning -------------------------------------------------------------------------------------------
 
@@ -136,7 +140,7 @@ class Calls:
         started = perf_counter()
         document = run.registration.document
         document.runs[run.id] = run
-        deadline = self._running[run.id] = _Deadline(self, run, timeout)
+        deadline = self._running[run.id] = self._set_deadline(run, timeout)
         try:
             if self._hooks.before:
                 await self._before(run)
@@ -180,7 +184,6 @@ class Calls:
                 await self._after(run, result)
             return result
         finally:
-            deadline.stop()
             self._running.pop(run.id, None)
             document.runs.pop(run.id, None)
             if self._hub.wants(InvocationSettled):
@@ -269,15 +272,52 @@ class Calls:
 
     def asking(self, begun: bool) -> None:
         """While a person is asked, no deadline runs."""
+        now = asyncio.get_running_loop().time()
         self._asking += 1 if begun else -1
-        for deadline in self._running.values():
-            if begun and self._asking == 1:
-                deadline.pause()
-            elif not begun and self._asking == 0:
-                deadline.resume()
+        if begun and self._asking == 1:
+            self._paused_at = now
+        elif not begun and self._asking == 0:
+            for deadline in self._running.values():
+                if deadline.limit is not None and deadline.when < math.inf:
+                    begun_at = deadline.when - deadline.limit
+                    deadline.when += now - max(self._paused_at, begun_at)
+            self._arm(now)
+
+    # --- deadlines -------------------------------------------------------------------------------------------
+
+    def _set_deadline(self, run: Run, limit: float | None) -> _Deadline:
+        """One timer serves all calls of the page: a call that ends in time costs no timer of its own."""
+        loop = asyncio.get_running_loop()
+        when = math.inf if limit is None else loop.time() + limit
+        if when < self._timer_at and not self._asking:
+            self._set_timer(loop, when)
+        return _Deadline(run, limit, when)
+
+    def _set_timer(self, loop: asyncio.AbstractEventLoop, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = when
+        self._timer = loop.call_at(when, self._ring)
+
+    def _ring(self) -> None:
+        """Ends the runs whose time is over; does nothing while a person is asked."""
+        self._timer, self._timer_at = None, math.inf
+        if not self._asking:
+            self._arm(asyncio.get_running_loop().time())
+
+    def _arm(self, now: float) -> None:
+        for deadline in list(self._running.values()):
+            if deadline.when <= now and deadline.limit is not None:
+                deadline.when = math.inf
+                self.expire(deadline.run, deadline.limit)
+        following = min((deadline.when for deadline in self._running.values()), default=math.inf)
+        if following < self._timer_at:
+            self._set_timer(asyncio.get_running_loop(), following)
 
     async def close(self) -> None:
         """Waits for what the end of the documents has settled, and ends the rest; bounded."""
+        if self._timer is not None:
+            self._timer.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=1)
         for task in self._tasks:
@@ -287,33 +327,13 @@ class Calls:
 
 
 class _Deadline:
-    """The time that one run has left, and the dialogs that came up in it."""
+    """When one run has to have ended, and the dialogs that came up in it."""
 
-    __slots__ = ("_calls", "_handle", "_left", "_limit", "_since", "dialogs", "run")
+    __slots__ = ("dialogs", "limit", "run", "when")
 
-    def __init__(self, calls: Calls, run: Run, limit: float | None) -> None:
-        self._calls = calls
-        self._limit = limit
-        self._left = limit
-        self._since = 0.0
-        self._handle: asyncio.TimerHandle | None = None
+    def __init__(self, run: Run, limit: float | None, when: float) -> None:
         self.run = run
+        self.limit = limit
+        self.when = when
+        """On the loop's clock; infinite without a limit."""
         self.dialogs: tuple[Dialog, ...] = ()
-        if limit is not None:
-            self.resume()
-
-    def resume(self) -> None:
-        if self._left is not None and self._limit is not None and self._handle is None:
-            loop = asyncio.get_running_loop()
-            self._since = loop.time()
-            self._handle = loop.call_later(self._left, self._calls.expire, self.run, self._limit)
-
-    def pause(self) -> None:
-        if self._left is not None and self._handle is not None:
-            self._left = max(0.0, self._left - (asyncio.get_running_loop().time() - self._since))
-            self.stop()
-
-    def stop(self) -> None:
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
