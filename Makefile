@@ -29,7 +29,7 @@ demo: $(VENV)/.core
 
 test: $(VENV)/.dev
 	@sh scripts/ensure_chromium.sh
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow" tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests
 
 slow: $(VENV)/.dev
 	@sh scripts/ensure_chromium.sh

@@ -341,11 +341,8 @@ async def test_headers_and_requests_reach_the_route(engine: str, start: Callable
         assert await page.evaluate("loaded") == "é"
         post = "fetch('/api', {method: 'POST', body: 'hello'}).then(r => r.json())"
         assert await page.evaluate(post) == {"ok": True}
-    assert [request.url.rpartition("/")[2] for request in asked if "favicon" not in request.url] == [
-        "",
-        "app.js",
-        "api",
-    ]
+    asked = [request for request in asked if "favicon" not in request.url]  # Chromium asks for it when it likes
+    assert [request.url.rpartition("/")[2] for request in asked] == ["", "app.js", "api"]
     assert asked[0].resource_type == "Document"
     assert {name.lower(): value for name, value in asked[0].headers.items()}["x-test"] == "yes"
     assert (asked[-1].method, asked[-1].body) == ("POST", b"hello")
