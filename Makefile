@@ -33,7 +33,7 @@ test: $(VENV)/.dev
 
 slow: $(VENV)/.dev
 	@sh scripts/ensure_chromium.sh
-	$(BIN)/python -m pytest -n 2 -m slow tests || [ $$? -eq 5 ]  # 5: there are none yet
+	$(BIN)/python -m pytest -m slow tests || [ $$? -eq 5 ]  # 5: there are none yet
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
