@@ -80,13 +80,8 @@ async def test_the_script_takes_under_a_millisecond_of_a_document(open_document:
         return f"globalThis.started = performance.now();\n{script}\nglobalThis.spent = performance.now() - started;"
 
     page = await open_document(wrap=timed)
-    medians: list[float] = []
-    for _ in range(3):  # a busy machine only ever adds time: the quietest of three rounds of 200 is the script's own
-        spent: list[float] = []
-        for _ in range(200):
-            await page.goto("https://example.com/", "<!doctype html>")
-            spent.append(await page.evaluate("spent"))
-        medians.append(statistics.median(spent))
-        if medians[-1] < 1.0:
-            break
-    assert min(medians) < 1.0, medians
+    spent: list[float] = []
+    for _ in range(200):
+        await page.goto("https://example.com/", "<!doctype html>")
+        spent.append(await page.evaluate("spent"))
+    assert statistics.median(spent) < 1.0

@@ -140,7 +140,7 @@ class Browser:
             raise NavigationError(f"the engine gave no page for {quote(url)} within {timeout:g} s", url=url) from None
         try:
             await page.goto(url, wait=wait, timeout=max(0.0, end - asyncio.get_running_loop().time()))
-        except BaseException:
+        except BaseException:  # boundary: cleans up, then raises it again
             await page.close()
             raise
         return page
@@ -179,7 +179,7 @@ class Browser:
             attached = await connection.send("Target.attachToTarget", {"targetId": target_id, "flatten": True})
             session = connection.child(attached["sessionId"])
             page = await self._add_page(session, target_id, connection, policy, router=router)
-        except BaseException:
+        except BaseException:  # boundary: cleans up, then raises it again
             if connection is not self._connection:
                 self._connections.discard(connection)
                 connection.abort()
@@ -188,7 +188,7 @@ class Browser:
             raise
         try:
             await self._bring_cookies(session)
-        except BaseException:
+        except BaseException:  # boundary: cleans up, then raises it again
             await page.close()
             raise
         return page

@@ -156,7 +156,7 @@ def launch(
                 ),
                 running,
             )
-        except BaseException:
+        except BaseException:  # boundary: cleans up, then raises it again
             await running.close()
             raise
 
@@ -316,7 +316,7 @@ async def _begin(
         if running and not isinstance(error, EngineStartError):
             raise EngineStartError(f"the engine came up and then failed: {error.message}") from error
         raise
-    except BaseException:
+    except BaseException:  # boundary: cleans up, then raises it again
         await connection.close()
         raise
 

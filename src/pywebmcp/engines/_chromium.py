@@ -142,7 +142,7 @@ def start_chromium(options: ChromiumOptions | None = None) -> ChromiumEngine:
             name="chromium",
             environment={**os.environ, "TMPDIR": str(temporary)},
         )
-    except BaseException:
+    except BaseException:  # boundary: cleans up, then raises it again
         folder.remove()
         raise
     engine = ChromiumEngine(

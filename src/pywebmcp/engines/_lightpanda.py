@@ -102,7 +102,7 @@ def start_lightpanda(options: LightpandaOptions | None = None) -> LightpandaEngi
             name="lightpanda",
             environment={**os.environ, "LIGHTPANDA_DISABLE_TELEMETRY": "true"},
         )
-    except BaseException:
+    except BaseException:  # boundary: cleans up, then raises it again
         folder.remove()
         raise
     engine = LightpandaEngine(

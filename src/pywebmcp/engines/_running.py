@@ -95,7 +95,7 @@ class RunningEngine:
             raise EngineStartError(
                 f"{self.name} did not become usable within {self._start_timeout:g} s{self._last_words()}"
             ) from None
-        except BaseException:
+        except BaseException:  # boundary: cleans up, then raises it again
             self._process.kill()
             raise
         if endpoint is None:

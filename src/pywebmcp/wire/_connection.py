@@ -103,7 +103,7 @@ class FlatSession(Listeners):
         root.pending[ident] = (done, self, method)
         try:
             root.write(ident, method, params, self)
-        except BaseException:
+        except BaseException:  # boundary: cleans up, then raises it again
             del root.pending[ident]
             raise
         return ident
